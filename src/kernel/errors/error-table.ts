@@ -1,0 +1,81 @@
+/**
+ * Every error that millrace gives, once. Codes are API: they are never reused and never change their meaning; messages may change.
+ * `kafka` is the code that the wire protocol answers with, `http` the status of the operators' HTTP. `template` names what happened,
+ * where (in braces, filled from the details) and what to do about it. Rows are sorted by area. docs/errors.md lists the same rows.
+ */
+export interface ErrorRow {
+  /** `operational`: the world said no. `config`: a setting or a plugin is wrong. `request`: the caller sent something wrong. */
+  readonly kind: 'operational' | 'config' | 'request'
+  /** Whether the same call may succeed later without anybody changing it. */
+  readonly retriable: boolean
+  readonly kafka: number
+  readonly http: number
+  readonly template: string
+}
+
+const row = (kind: ErrorRow['kind'], retriable: boolean, kafka: number, http: number, template: string): ErrorRow => ({
+  kind, retriable, kafka, http, template,
+})
+
+export const errorTable = {
+  // cluster metadata and its consensus
+  MR_CLUSTER_NOT_CONTROLLER: row('operational', true, 41, 503, 'broker {nodeId} is not the controller; ask {leaderId}'),
+  MR_CLUSTER_STOPPED: row('operational', true, 41, 503, 'the metadata service is stopping; ask again after the restart'),
+  MR_CLUSTER_METADATA_CORRUPT: row('operational', false, 56, 500, 'the metadata log in {path} is damaged at index {index}: {reason}; run `millrace cluster recover` or restore the directory from a backup'),
+  MR_CLUSTER_ID_MISMATCH: row('config', false, 104, 500, '{path} belongs to cluster {found}, not to {expected}; point data at the right directory'),
+  MR_CLUSTER_NODE_MISMATCH: row('config', false, 104, 500, '{path} was written by node {found}, not by node {expected}; use the node id it was made with, or another directory'),
+  // configuration of broker and topics
+  MR_CONFIG_FILE: row('config', false, 40, 400, 'cannot read the configuration {path}: {reason}'),
+  MR_CONFIG_INVALID: row('request', false, 40, 400, 'invalid value {value} for {key}: {reason}'),
+  MR_CONFIG_UNKNOWN: row('request', false, 40, 400, 'unknown setting {key}{suggestion}'),
+  MR_CONFIG_UNSUPPORTED: row('request', false, 40, 400, '{key}={value} is not supported here: {reason}'),
+  // files
+  MR_FILE_DENIED: row('operational', false, 56, 500, '{operation} {path}: permission denied or read-only; make it writable for this user'),
+  MR_FILE_EXISTS: row('operational', false, 56, 500, '{operation} {path}: it exists already'),
+  MR_FILE_FAILED: row('operational', false, 56, 500, '{operation} {path}: {reason}'),
+  MR_FILE_NOT_FOUND: row('operational', false, 56, 500, '{operation} {path}: not found'),
+  MR_FILE_NO_SPACE: row('operational', true, 56, 507, '{operation} {path}: no space left on the device; free some or add a directory'),
+  // the plugin host
+  MR_HOST_CAPABILITY_MISSING: row('config', false, -1, 500, 'plugin {plugin} needs the capability {capability}, and {provider} does not have it; choose a plugin that does'),
+  MR_HOST_CONTRACT_VERSION: row('config', false, -1, 500, 'plugin {plugin} was written for contract {found}, this kernel has {expected}; install a matching version of the plugin'),
+  MR_HOST_CYCLE: row('config', false, -1, 500, 'plugins need one another in a circle: {cycle}; one of them has to do without'),
+  MR_HOST_PORT_MISSING: row('config', false, -1, 500, 'plugin {plugin} requires {port} and no plugin provides it; add one that does'),
+  MR_HOST_PORT_TWICE: row('config', false, -1, 500, '{port} is provided by {first} and by {second}; remove one, or let one decorate it'),
+  MR_HOST_PLUGIN_INVALID: row('config', false, -1, 500, 'plugin {plugin} is not usable: {reason}'),
+  MR_HOST_PLUGIN_NAME_TWICE: row('config', false, -1, 500, 'two plugins are named {plugin}; remove one'),
+  MR_HOST_PLUGIN_NOT_FOUND: row('config', false, -1, 500, 'plugin {plugin} cannot be loaded: {reason}; install it, or correct its name in the configuration'),
+  MR_HOST_SETTING: row('config', false, -1, 500, 'plugin {plugin}, setting {key}: {reason}'),
+  MR_HOST_START_FAILED: row('operational', false, -1, 500, 'plugin {plugin} could not start: {reason}'),
+  MR_HOST_STOP_TIMEOUT: row('operational', false, -1, 500, 'plugin {plugin} did not stop within {deadlineMs} ms; what it had not finished is recovered at the next start'),
+  // partition logs
+  MR_LOG_CLOSED: row('operational', true, 6, 503, 'the log of {topic}-{partition} is closed'),
+  MR_LOG_CORRUPT: row('operational', false, 2, 500, 'the log of {topic}-{partition} is damaged at offset {offset} in {path}: {reason}'),
+  MR_LOG_DIRECTORY_LOCKED: row('config', false, 56, 500, '{path} is in use by another broker process; stop it, or choose another data directory'),
+  MR_LOG_DIRECTORY_OFFLINE: row('operational', true, 56, 503, 'the data directory {path} is offline since {reason}; look at the disk and restart the broker'),
+  MR_LOG_OFFSET_OUT_OF_RANGE: row('request', false, 1, 416, 'offset {offset} of {topic}-{partition} is outside [{start}, {end}]'),
+  // the network
+  MR_NET_ADDRESS_IN_USE: row('config', false, -1, 500, '{host}:{port} is in use by another process; stop it or choose another port'),
+  MR_NET_CLOSED: row('operational', true, 13, 503, 'the connection to {host}:{port} closed: {reason}'),
+  MR_NET_CONNECT: row('operational', true, 13, 503, 'cannot connect to {host}:{port}: {reason}'),
+  MR_NET_INSECURE: row('config', false, -1, 500, 'listening on {host} reaches beyond this machine and no authentication is set up; listen on 127.0.0.1, or pass --insecure if the network is trusted'),
+  MR_NET_LISTEN: row('config', false, -1, 500, 'cannot listen on {host}:{port}: {reason}'),
+  // the wire protocol
+  MR_PROTOCOL_FRAME_SIZE: row('request', false, 42, 400, 'a frame of {size} bytes is outside [{min}, {max}]; raise socket.request.max.bytes if the client is right'),
+  MR_PROTOCOL_MALFORMED: row('request', false, 42, 400, 'cannot read {what} at byte {position}: {reason}'),
+  MR_PROTOCOL_UNSUPPORTED_VERSION: row('request', false, 35, 400, 'version {version} of {api} is not served; it is served from {min} to {max}'),
+  // record batches
+  MR_RECORD_BATCH_INVALID: row('request', false, 87, 400, 'invalid record batch: {reason}'),
+  MR_RECORD_CODEC_UNAVAILABLE: row('operational', false, 76, 501, 'no {codec} codec is installed; install the optional package {package}'),
+  MR_RECORD_CORRUPT: row('request', true, 2, 400, 'corrupt record batch: {reason}'),
+  MR_RECORD_DECOMPRESSED_TOO_LARGE: row('request', false, 10, 413, 'the batch decompresses to more than {limit} bytes'),
+  MR_RECORD_TOO_LARGE: row('request', false, 10, 413, 'a batch of {size} bytes is over max.message.bytes={limit} of {topic}'),
+  // topics
+  MR_TOPIC_EXISTS: row('request', false, 36, 409, 'topic {topic} exists already'),
+  MR_TOPIC_NAME_INVALID: row('request', false, 17, 400, 'invalid topic name {topic}: {reason}'),
+  MR_TOPIC_PARTITIONS_INVALID: row('request', false, 37, 400, 'topic {topic}: {reason}'),
+  MR_TOPIC_REPLICATION_INVALID: row('request', false, 38, 400, 'topic {topic}: {reason}'),
+  MR_TOPIC_UNKNOWN: row('request', true, 3, 404, 'topic {topic} does not exist'),
+  MR_TOPIC_UNKNOWN_ID: row('request', true, 100, 404, 'no topic has the id {topicId}'),
+} as const satisfies Record<`MR_${string}`, ErrorRow>
+
+export type ErrorCode = keyof typeof errorTable

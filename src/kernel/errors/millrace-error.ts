@@ -1,0 +1,36 @@
+import { errorTable, type ErrorCode, type ErrorRow } from './error-table.ts'
+
+const mark = Symbol.for('millrace.error')
+
+export type ErrorDetails = Readonly<Record<string, string | number | boolean | undefined>>
+
+/**
+ * An error of the table. Recognise it with `isMillraceError`, not with instanceof: two copies of the package may be loaded.
+ * Details never hold secrets; they are printed, logged and sent.
+ */
+export class MillraceError extends Error {
+  override readonly name = 'MillraceError'
+  readonly [mark] = true
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+
+  constructor(code: ErrorCode, details: ErrorDetails = {}, cause?: unknown) {
+    super(fillTemplate(errorTable[code].template, details), cause === undefined ? undefined : { cause })
+    this.code = code
+    this.details = details
+  }
+
+  /** The row of the table: kind, whether a retry may help, the Kafka code and the HTTP status. */
+  get row(): ErrorRow {
+    return errorTable[this.code]
+  }
+}
+
+export function isMillraceError(error: unknown, code?: ErrorCode): error is MillraceError {
+  if (typeof error !== 'object' || error === null || !(mark in error)) return false
+  return code === undefined || (error as MillraceError).code === code
+}
+
+function fillTemplate(template: string, details: ErrorDetails): string {
+  return template.replace(/\{(\w+)\}/g, (_all, name: string) => String(details[name] ?? ''))
+}
