@@ -1,0 +1,35 @@
+declare const carries: unique symbol
+
+/** A symbol that carries the type of what is bound to it. An interface of a port and its token share one name. */
+export type Token<T> = symbol & { readonly [carries]: (value: T) => T }
+
+export function token<T>(name: string): Token<T> {
+  return Symbol(name) as Token<T>
+}
+
+/** Asks for every contribution bound to a token, as an array in the order of the plugins; none gives an empty array. */
+export interface Every<T> {
+  readonly every: Token<T>
+}
+
+/** Asks for what is bound to a token, or undefined when nobody offers it. */
+export interface Maybe<T> {
+  readonly maybe: Token<T>
+}
+
+export const every = <T>(port: Token<T>): Every<T> => ({ every: port })
+export const maybe = <T>(port: Token<T>): Maybe<T> => ({ maybe: port })
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- variance: a list of needs of any types
+export type AnyToken = Token<any>
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Need = AnyToken | Every<any> | Maybe<any>
+
+/** What a constructor is given for a list of needs. */
+export type Given<D extends readonly Need[]> = {
+  [K in keyof D]: D[K] extends Token<infer T> ? T
+    : D[K] extends Every<infer T> ? readonly T[]
+      : D[K] extends Maybe<infer T> ? T | undefined : never
+}
+
+export const tokenName = (port: AnyToken): string => port.description ?? 'unnamed'

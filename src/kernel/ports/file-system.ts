@@ -1,0 +1,60 @@
+import { token } from '../plugin/token.ts'
+
+export interface FileStat {
+  readonly kind: 'file' | 'directory' | 'other'
+  readonly bytes: number
+  readonly modifiedMs: number
+}
+
+/**
+ * Files of one machine. Paths are absolute or relative to the process, with `/`.
+ * Calls are synchronous where a page cache answers in microseconds, and take a callback where a disk may be waited for.
+ * Every call may throw MR_FILE_NOT_FOUND, MR_FILE_EXISTS, MR_FILE_DENIED, MR_FILE_NO_SPACE or MR_FILE_FAILED.
+ *
+ * Durability: what was written survives a crash of the process at once, and a power cut only after `File.sync` (contents) and
+ * `syncDirectory` (names: new files, renames, removals).
+ */
+export interface FileSystem {
+  /** `read`: must exist. `update`: read and write, must exist. `create`: read and write, must not exist. `ensure`: either. */
+  open(path: string, mode: 'read' | 'update' | 'create' | 'ensure'): File
+  /** Names in a directory, sorted. */
+  list(path: string): string[]
+  /** Undefined when there is nothing of that name. */
+  stat(path: string): FileStat | undefined
+  /** With parents; fine if it exists. */
+  makeDirectory(path: string): void
+  /** Replaces a file of the target name in one step. Directories may be renamed too, to a name that is free. */
+  rename(from: string, to: string): void
+  /** A file, or a directory with all that is in it. Nothing there is fine. */
+  remove(path: string): void
+  /** Makes the names in a directory durable. */
+  syncDirectory(path: string): void
+  /** Bytes free for this user on the device of `path`. */
+  freeBytes(path: string): number
+}
+export const FileSystem = token<FileSystem>('FileSystem')
+
+/** An open file. Not to be used after `close`. Reads and writes name their position; there is no cursor. */
+export interface File {
+  readonly path: string
+  /** Size in bytes. */
+  size(): number
+  /** Reads up to `length` bytes into `target` at `at`; returns how many there were. Less than `length` only at the end of the file. */
+  read(target: Uint8Array, at: number, length: number, position: number): number
+  /** The same off the event loop, for bytes that may have to come from the disk. `target` is the file's until `done`. */
+  readLater(target: Uint8Array, at: number, length: number, position: number, done: (error: unknown, bytes: number) => void): void
+  /**
+   * Writes all pieces one after another from `position`, or throws; the pieces are the caller's again when it returns.
+   * After a throw any prefix may have been written.
+   */
+  write(pieces: readonly Uint8Array[], position: number): void
+  /**
+   * Makes all that was written before the call durable, off the event loop. An error is final: what was not synced may be lost
+   * although a second sync succeeds, so the caller must take the directory offline, not retry.
+   */
+  sync(done: (error: unknown) => void): void
+  /** The same, blocking the loop: for small files at start and stop. */
+  syncNow(): void
+  truncate(bytes: number): void
+  close(): void
+}

@@ -1,0 +1,34 @@
+import { token } from '../plugin/token.ts'
+import { type Endpoint, type Listener } from './network.ts'
+
+export interface HttpRequest {
+  readonly method: string
+  /** Decoded path, without the query. */
+  readonly path: string
+  readonly query: ReadonlyMap<string, string>
+  readonly body: Uint8Array
+}
+
+export interface HttpResponse {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string | Uint8Array
+}
+
+/** Serves HTTP/1.1 on one address. Bodies over 1 MiB are refused with 413. */
+export interface HttpServer {
+  /** Rejects with MR_NET_ADDRESS_IN_USE or MR_NET_LISTEN. A handler that rejects is answered with 500. */
+  listen(at: Endpoint, handle: (request: HttpRequest) => Promise<HttpResponse>): Promise<Listener>
+}
+export const HttpServer = token<HttpServer>('HttpServer')
+
+/** Contribution: a path of the operators' HTTP. */
+export interface AdminRoute {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** An exact path, such as `/metrics`. */
+  readonly path: string
+  /** One line for the index of routes. */
+  readonly summary: string
+  handle(request: HttpRequest): Promise<HttpResponse>
+}
+export const AdminRoute = token<AdminRoute>('AdminRoute')

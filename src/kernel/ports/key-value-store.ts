@@ -1,0 +1,35 @@
+import { token } from '../plugin/token.ts'
+
+export interface KeyValuePut {
+  readonly key: Uint8Array
+  /** Undefined removes the key. */
+  readonly value: Uint8Array | undefined
+}
+
+export interface KeyRange {
+  /** Inclusive lower bound. */
+  readonly from: Uint8Array
+  /** Exclusive upper bound. */
+  readonly to: Uint8Array
+  readonly limit?: number
+  readonly reverse?: boolean
+}
+
+/** An ordered map of bytes to bytes on disk, keys in byte order. One owner; calls may overlap and are applied in the order made. */
+export interface KeyValueStore {
+  get(key: Uint8Array): Promise<Uint8Array | undefined>
+  range(range: KeyRange): Promise<readonly (readonly [Uint8Array, Uint8Array])[]>
+  /** All or nothing. With `sync`, durable when it resolves; without, after the next write that has it. */
+  write(puts: readonly KeyValuePut[], options: { readonly sync: boolean }): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens key-value stores: LevelDB on a disk, maps in memory. */
+export interface KeyValueEngine {
+  /**
+   * Makes the store if there is none. It is locked to this process while open: a second open rejects with MR_LOG_DIRECTORY_LOCKED.
+   * A store that cannot be read rejects with MR_FILE_FAILED.
+   */
+  open(path: string): Promise<KeyValueStore>
+}
+export const KeyValueEngine = token<KeyValueEngine>('KeyValueEngine')

@@ -1,0 +1,34 @@
+import { token } from '../plugin/token.ts'
+
+/**
+ * Something that runs. The host starts plugins in the order of their needs and stops them in reverse.
+ * Bind it with the port that it makes work: `provide([LogStore, Lifecycle], …)`.
+ */
+export interface Lifecycle {
+  /** What it needs is started. Resolves when others may use it; a rejection stops the whole start, in reverse order. */
+  start(): Promise<void>
+  /** Nothing that needs it runs any more. Called also when `start` did not finish; must be safe to call twice. */
+  stop(): Promise<void>
+}
+export const Lifecycle = token<Lifecycle>('Lifecycle')
+
+export interface Health {
+  readonly state: 'ok' | 'degraded' | 'failed'
+  /** One sentence for an operator: what is wrong and what to do. Empty when ok. */
+  readonly detail: string
+}
+
+/** Contribution: asked for `/healthz` (`failed` anywhere: 503) and `/readyz`. */
+export interface HealthCheck {
+  readonly name: string
+  /** Must answer at once, from memory. */
+  check(): Health
+}
+export const HealthCheck = token<HealthCheck>('HealthCheck')
+
+/** Ends the broker: a broken invariant, or a failure that must not be survived. Never returns to normal work afterwards. */
+export interface FatalErrors {
+  /** Logs, stops what can be stopped, and ends with exit code 1. The first call counts. */
+  fatal(error: unknown, where: string): void
+}
+export const FatalErrors = token<FatalErrors>('FatalErrors')

@@ -1,0 +1,63 @@
+import { token } from '../plugin/token.ts'
+
+export interface TlsClientOptions {
+  /** PEM texts. */
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+  readonly serverName?: string
+  /** Default true. False accepts any certificate: for tests. */
+  readonly verify?: boolean
+}
+
+export interface Endpoint {
+  readonly host: string
+  readonly port: number
+}
+
+/** What a socket tells its owner. Calls come one at a time; none comes after `closed`. */
+export interface SocketHandler {
+  /** Bytes came: `bytes[offset, offset + length)`. They are only valid during the call; keep nothing of it. */
+  data(bytes: Uint8Array, offset: number, length: number): void
+  /** The buffer of outgoing bytes is empty again, after `write` had returned false. */
+  drained?(): void
+  /** The connection is gone; `error` says why unless it was closed in order. Exactly once. */
+  closed(error?: unknown): void
+}
+
+/** One connection: bytes in order both ways. */
+export interface Socket {
+  readonly local: Endpoint
+  readonly remote: Endpoint
+  /** Must be called once, in the turn in which the socket was given; before it no byte is read. */
+  open(handler: SocketHandler): void
+  /**
+   * Sends the pieces in order, after all earlier ones. They belong to the socket until `written` is called, which happens exactly
+   * once, also when the connection is gone. False means that the outgoing buffer is full: write no more until `drained`.
+   */
+  write(pieces: readonly Uint8Array[], written?: () => void): boolean
+  /** Bytes taken by `write` and not yet by the kernel. */
+  readonly pendingBytes: number
+  /** No `data` until `resume`; the peer is slowed by TCP. */
+  pause(): void
+  resume(): void
+  /** Sends what is pending, then closes. */
+  end(): void
+  /** Closes now. */
+  destroy(): void
+}
+
+export interface Listener {
+  readonly endpoint: Endpoint
+  /** Stops accepting. Connections stay. Resolves when the port is free. */
+  close(): Promise<void>
+}
+
+/** TCP of one machine. */
+export interface Network {
+  /** Port 0 takes a free one. Rejects with MR_NET_ADDRESS_IN_USE or MR_NET_LISTEN. */
+  listen(at: Endpoint, accept: (socket: Socket) => void): Promise<Listener>
+  /** Rejects with MR_NET_CONNECT, also when `timeoutMs` has passed. */
+  connect(to: Endpoint, options: { readonly timeoutMs: number, readonly tls?: TlsClientOptions }): Promise<Socket>
+}
+export const Network = token<Network>('Network')

@@ -1,0 +1,43 @@
+import { token } from '../plugin/token.ts'
+
+export type LogFields = Readonly<Record<string, unknown>>
+
+/** Structured log lines of one component. Never pass secrets or record contents. */
+export interface Logger {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+  /** A logger whose lines carry `fields` too. */
+  child(fields: LogFields): Logger
+}
+export const Logger = token<Logger>('Logger')
+
+export type Labels = Readonly<Record<string, string>>
+
+/** Counts up. Costs one addition: made once, kept, and used on hot paths. */
+export interface Counter {
+  add(amount: number): void
+}
+
+/** Counts observations in buckets; `observe` costs a few nanoseconds. */
+export interface Histogram {
+  observe(value: number): void
+}
+
+export interface GaugeSample {
+  readonly labels: Labels
+  readonly value: number
+}
+
+/**
+ * Metrics. Names are `millrace_area_what_unit`, label values come from small sets (topics are allowed, keys and clients are not).
+ * Asking twice for one name and labels gives the same instrument.
+ */
+export interface Metrics {
+  counter(name: string, help: string, labels?: Labels): Counter
+  histogram(name: string, help: string, buckets: readonly number[], labels?: Labels): Histogram
+  /** Read when somebody looks. */
+  gauge(name: string, help: string, read: () => number | readonly GaugeSample[]): void
+}
+export const Metrics = token<Metrics>('Metrics')
