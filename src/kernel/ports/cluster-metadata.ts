@@ -1,0 +1,72 @@
+import { type Uuid } from '../model/ids.ts'
+import { type TopicSettings } from '../model/topic-settings.ts'
+import { token } from '../plugin/token.ts'
+
+export interface BrokerEndpoint {
+  readonly listener: string
+  readonly host: string
+  readonly port: number
+}
+
+export interface BrokerImage {
+  readonly nodeId: number
+  /** Larger at each registration: the index of its record. */
+  readonly epoch: number
+  readonly incarnationId: Uuid
+  readonly endpoints: readonly BrokerEndpoint[]
+  readonly rack: string | undefined
+  /** Registered, but not known to be alive. */
+  readonly fenced: boolean
+}
+
+export interface PartitionImage {
+  readonly partition: number
+  /** -1: none. */
+  readonly leader: number
+  /** Larger each time the leader is named, from 0. */
+  readonly leaderEpoch: number
+  readonly replicas: readonly number[]
+  readonly isr: readonly number[]
+  readonly partitionEpoch: number
+}
+
+export interface TopicImage {
+  readonly name: string
+  readonly id: Uuid
+  /** By name: `__consumer_offsets` and its like. */
+  readonly internal: boolean
+  readonly partitions: readonly PartitionImage[]
+  /** What was set for this topic, in Kafka's spelling. */
+  readonly overrides: ReadonlyMap<string, string>
+  readonly settings: TopicSettings
+}
+
+/** Everything agreed, at one index. Immutable: keep it as long as you like. */
+export interface ClusterImage {
+  readonly index: number
+  readonly clusterId: Uuid
+  /** -1 while there is none. */
+  readonly controllerId: number
+  readonly brokers: ReadonlyMap<number, BrokerImage>
+  readonly topics: ReadonlyMap<string, TopicImage>
+  readonly topicsById: ReadonlyMap<Uuid, TopicImage>
+}
+
+export interface MetadataChange {
+  readonly created: readonly TopicImage[]
+  /** As they were. */
+  readonly deleted: readonly TopicImage[]
+  /** Settings, partitions or leaders differ. */
+  readonly changed: readonly TopicImage[]
+}
+
+/** The committed metadata as this broker has applied it. Reads never wait. */
+export interface ClusterMetadata {
+  image(): ClusterImage
+  /**
+   * Called after each change, in order, in the turn in which it was applied; and once, at once, with all topics as created.
+   * Returns a function that ends it.
+   */
+  subscribe(listener: (image: ClusterImage, change: MetadataChange) => void): () => void
+}
+export const ClusterMetadata = token<ClusterMetadata>('ClusterMetadata')

@@ -1,0 +1,46 @@
+import { token } from '../plugin/token.ts'
+
+/** What commands are applied to. Calls come one at a time, in index order, each index once between two `restore` calls. */
+export interface ReplicatedMachine {
+  /** Starts anew from a snapshot of everything up to and with `index`; undefined with index 0 means empty. */
+  restore(index: number, snapshot: Uint8Array | undefined): void
+  /** A committed command. The bytes are valid during the call. It must not throw: what was agreed is applied. */
+  apply(index: number, term: number, command: Uint8Array): void
+  /** All that was applied so far, for `restore`, here or elsewhere, in this release or a newer one. */
+  snapshot(): Uint8Array
+  /** This node leads from now on, in `term`, and has applied all that was committed before. */
+  led(term: number): void
+  /** It leads no more. What was appended and not yet resolved may still be committed by another leader. */
+  lost(): void
+}
+
+export interface ConsensusStatus {
+  readonly nodeId: number
+  /** Undefined while there is none that is known. */
+  readonly leaderId: number | undefined
+  readonly term: number
+  readonly lastIndex: number
+  readonly commitIndex: number
+  readonly appliedIndex: number
+  readonly voters: readonly number[]
+}
+
+/**
+ * One log of commands, agreed among voters. A committed command is durable on a majority and is applied on every node, in one order.
+ */
+export interface Consensus {
+  /**
+   * Loads the newest snapshot and the log behind it into the machine and takes part from then on. Called once.
+   * Rejects with MR_CLUSTER_METADATA_CORRUPT when what is on disk can not be trusted.
+   */
+  open(machine: ReplicatedMachine): Promise<void>
+  /**
+   * Leader only. Order is fixed by the call. Resolves with the index of the last command when all are committed and applied here.
+   * Rejects with MR_CLUSTER_NOT_CONTROLLER (not appended), MR_CLUSTER_STOPPED, or the error of the disk (unknown whether it will be).
+   */
+  append(commands: readonly Uint8Array[]): Promise<number>
+  /** Resolves when this node has applied everything that was committed anywhere before the call (Raft thesis 6.4, read index). */
+  barrier(): Promise<void>
+  status(): ConsensusStatus
+}
+export const Consensus = token<Consensus>('Consensus')

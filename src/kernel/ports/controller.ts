@@ -1,0 +1,63 @@
+import { type MillraceError } from '../errors/millrace-error.ts'
+import { type Uuid } from '../model/ids.ts'
+import { token } from '../plugin/token.ts'
+import { type BrokerEndpoint } from './cluster-metadata.ts'
+
+export interface CreateTopic {
+  readonly name: string
+  /** -1 takes the broker's default. */
+  readonly partitions: number
+  readonly replicationFactor: number
+  /** Node ids by partition; excludes the two counts (both -1 then). */
+  readonly assignment: readonly (readonly number[])[] | undefined
+  /** Undefined is refused as null values are. */
+  readonly configs: ReadonlyMap<string, string | null>
+}
+
+export interface CreatedTopic {
+  readonly name: string
+  readonly error: MillraceError | undefined
+  readonly id: Uuid
+  readonly partitions: number
+  readonly replicationFactor: number
+  /** What the topic's settings come to, as text by Kafka's names, every key. */
+  readonly configs: readonly TopicConfigEntry[]
+  /** Settings that were accepted and have no effect here, each with its reason. */
+  readonly warnings: readonly string[]
+}
+
+export interface TopicConfigEntry {
+  readonly name: string
+  readonly value: string
+  readonly source: 'topic' | 'broker' | 'default'
+}
+
+export interface DeletedTopic {
+  readonly name: string | undefined
+  readonly id: Uuid
+  readonly error: MillraceError | undefined
+}
+
+export interface BrokerRegistration {
+  readonly nodeId: number
+  readonly incarnationId: Uuid
+  readonly endpoints: readonly BrokerEndpoint[]
+  readonly rack: string | undefined
+  readonly directoryIds: readonly Uuid[]
+}
+
+/**
+ * Changes to the metadata. Each call is decided by the leader of the consensus, written, and resolves when it is committed and
+ * applied here; results come in the order of the requests, one each. Rejects with MR_CLUSTER_NOT_CONTROLLER or MR_CLUSTER_STOPPED.
+ */
+export interface Controller {
+  /** All of one call become visible together. With `validateOnly`, checks everything and changes nothing. */
+  createTopics(topics: readonly CreateTopic[], validateOnly: boolean): Promise<readonly CreatedTopic[]>
+  /** By name, or by id where the name is undefined. */
+  deleteTopics(topics: readonly { readonly name: string | undefined, readonly id: Uuid }[]): Promise<readonly DeletedTopic[]>
+  /** Resolves with the broker's epoch. The broker leads its partitions from then on. */
+  registerBroker(registration: BrokerRegistration): Promise<number>
+  /** `count` producer ids that nobody had before and nobody will get again, from `first` on. */
+  allocateProducerIds(nodeId: number, brokerEpoch: number): Promise<{ readonly first: number, readonly count: number }>
+}
+export const Controller = token<Controller>('Controller')

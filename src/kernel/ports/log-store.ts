@@ -1,0 +1,41 @@
+import { type PartitionId, type Uuid } from '../model/ids.ts'
+import { type TopicSettings } from '../model/topic-settings.ts'
+import { token } from '../plugin/token.ts'
+import { type PartitionLog } from './partition-log.ts'
+
+export interface DirectoryStatus {
+  /** Empty for a store that has no directories. */
+  readonly path: string
+  readonly id: Uuid
+  /** Why it is offline, or undefined while it serves. */
+  readonly offline: string | undefined
+  readonly partitions: number
+  readonly usedBytes: number
+}
+
+export interface SweepReport {
+  readonly segmentsDeleted: number
+  readonly bytesDeleted: number
+  readonly segmentsRolled: number
+}
+
+/**
+ * All partition logs of one broker. When its start has resolved, every log that was there is recovered and listed.
+ * Capabilities of a plugin that provides it: `durable` (survives a restart), `compaction`, `transactionIndex`.
+ */
+export interface LogStore {
+  logs(): Iterable<PartitionLog>
+  find(topicId: Uuid, partition: number): PartitionLog | undefined
+  /** A new empty log, beginning at offset 0. Its identity is durable when it returns. Asking for one that exists returns it. */
+  create(id: PartitionId, settings: TopicSettings): PartitionLog
+  /** Gone from the store, and from the next start, when it returns; its space is freed later (`file.delete.delay.ms`). */
+  remove(topicId: Uuid, partition: number): void
+  /** Takes a log out of service and keeps all of its bytes, for an operator to look at: it belongs to no topic that is known. */
+  setAside(topicId: Uuid, partition: number): void
+  /** Applies retention by time and size and rolls by time, over all logs, now. It also runs by itself. */
+  sweep(): SweepReport
+  /** Makes everything appended so far durable, whatever the topics' durability. */
+  flush(): Promise<void>
+  directories(): readonly DirectoryStatus[]
+}
+export const LogStore = token<LogStore>('LogStore')

@@ -1,0 +1,112 @@
+import { type PartitionId } from '../model/ids.ts'
+import { type TopicSettings } from '../model/topic-settings.ts'
+
+/** How a batch comes to the log. */
+export interface AppendOrigin {
+  /**
+   * `leader`: the log assigns the next offset, and writes it and the leader epoch into the batch's header in place. `follower`: the
+   * batch has its offset and epoch; it must begin at the log end or later.
+   */
+  readonly role: 'leader' | 'follower'
+  /** Of the leader that appends, or of the batch. Not below the last epoch of the log. */
+  readonly leaderEpoch: number
+}
+
+export interface AppendOutcome {
+  readonly baseOffset: number
+  readonly lastOffset: number
+  /**
+   * The producer sent this batch before: nothing was appended, and the offsets are those of the original. Its acknowledgement
+   * waits for the same watermark as the original's.
+   */
+  readonly duplicate: boolean
+}
+
+export interface ReadRequest {
+  /** First offset wanted; the batch that holds it is returned whole, though it may begin before. */
+  readonly offset: number
+  /** No batch that begins at or above it is returned: a watermark. */
+  readonly endOffset: number
+  /** At most so many bytes, but for the next line. */
+  readonly maxBytes: number
+  /** The first batch is returned even if it is larger than `maxBytes`. */
+  readonly atLeastOneBatch: boolean
+}
+
+/** Where a read ends. Exactly one of the two is called, once; at once (local) or later (a tier), never after a cancel. */
+export interface ReadSink {
+  /**
+   * Whole batches in offset order; zero bytes when there is none in the range. The bytes are the log's: valid until `release` is
+   * called, which must happen once.
+   */
+  read(bytes: Uint8Array, release: () => void): void
+  /** MR_LOG_OFFSET_OUT_OF_RANGE, MR_LOG_CORRUPT, MR_LOG_CLOSED, MR_LOG_DIRECTORY_OFFLINE. */
+  failed(error: unknown): void
+}
+
+export interface TimestampHit {
+  readonly offset: number
+  readonly timestamp: number
+  /** -1 where unknown. */
+  readonly leaderEpoch: number
+}
+
+/** Told of what happens to a log by itself. */
+export interface LogWatcher {
+  /** `flushedOffset` moved. */
+  flushed(): void
+  /** The log can not be written or read any more; every later call throws the same error. */
+  failed(error: unknown): void
+}
+
+/**
+ * The log of one partition: batches in offset order. Not safe for two owners. Order is fixed by `append`, synchronously; durability
+ * is a watermark that follows. Offsets are dense but for compaction. `start <= highWatermark <= flushedOffset <= end`.
+ */
+export interface PartitionLog {
+  readonly id: PartitionId
+  /** First offset that can be read. */
+  readonly startOffset: number
+  /** The offset that the next record gets. */
+  readonly endOffset: number
+  /**
+   * Records below it survive what the topic's `durability` promises: a power cut with `fsync`, a crash of the process with `os`
+   * (where it is the end offset as soon as `append` has returned). Only moves forward, but for `truncateTo`.
+   */
+  readonly flushedOffset: number
+  /** As last raised; kept across restarts, on a best effort, as a lower bound. */
+  readonly highWatermark: number
+  /** -1 for an empty log that never had one. */
+  readonly lastEpoch: number
+  readonly sizeBytes: number
+  /** One watcher; the replicator's. */
+  watcher: LogWatcher | undefined
+
+  /**
+   * Appends one batch: `bytes[at, at + length)`. The caller has checked it (`kernel/record/batch-check`); the log checks the
+   * producer's epoch and sequence: MR_PRODUCER_EPOCH_FENCED, MR_PRODUCER_OUT_OF_ORDER. The bytes are the caller's again when it returns.
+   * After a throw nothing was appended, except that a failed write takes the directory offline (MR_LOG_DIRECTORY_OFFLINE), or, when
+   * the disk is full, leaves the log as it was (MR_FILE_NO_SPACE).
+   */
+  append(bytes: Uint8Array, at: number, length: number, origin: AppendOrigin): AppendOutcome
+  /** Returns a function that cancels a read which is still under way, or undefined when the sink was called already. */
+  read(request: ReadRequest, sink: ReadSink): (() => void) | undefined
+  /** Drops everything at and above `offset`; durable when it returns, as far as the durability of the log goes. */
+  truncateTo(offset: number): void
+  /** Raises the start offset to `offset`, at most the high watermark; records below it are gone for good. Durable when it returns. */
+  deleteTo(offset: number): void
+  /**
+   * The first record below `endOffset` with a timestamp at or above `timestampMs`; for `'max'` the record with the largest timestamp,
+   * the first of equals. Undefined when there is none.
+   */
+  locate(timestampMs: number | 'max', endOffset: number): TimestampHit | undefined
+  /**
+   * Where the largest epoch at or below `epoch` ends: the start of the next epoch, or the log end. `(-1, -1)` when `epoch` is unknown,
+   * as OffsetForLeaderEpoch answers (KIP-101, KIP-279).
+   */
+  epochEnd(epoch: number): { readonly leaderEpoch: number, readonly endOffset: number }
+  /** New settings, from the next append on. */
+  configure(settings: TopicSettings): void
+  /** Only moves forward, at most to the end offset; lower values are ignored. */
+  raiseHighWatermark(offset: number): void
+}

@@ -1,0 +1,68 @@
+import { token } from '../plugin/token.ts'
+
+/** The peer of a request. */
+export interface PeerInfo {
+  /** Unique in this process. */
+  readonly connectionId: number
+  readonly listener: string
+  readonly host: string
+  /** `User:ANONYMOUS` where nobody had to say who they are. */
+  readonly principal: string
+}
+
+/** One request under way. */
+export interface Exchange {
+  readonly apiKey: number
+  readonly apiVersion: number
+  readonly clientId: string | null
+  readonly peer: PeerInfo
+  /** The host and port under which this peer reached the broker, for answers that name it. */
+  readonly listener: string
+  /**
+   * Answers, once. Answers leave in the order of the requests whatever the order of these calls. Byte ranges in the response belong
+   * to the exchange until `released` is called, once, also when the peer is gone.
+   */
+  reply(response: object, released?: () => void): void
+  /** Ends the exchange without an answer (Produce with acks=0). */
+  silence(): void
+  /** Closes the connection; for what the protocol has no answer to. */
+  abort(error: unknown): void
+  /** Keeps the bytes of the request valid after `handle` has returned, until the exchange ends. */
+  keepBytes(): void
+  /** Later requests of this peer are not handled until the returned function is called: for work whose order matters. */
+  holdOthers(): () => void
+  /** Called once if the peer goes away before the answer. */
+  onGone(callback: () => void): void
+}
+
+/**
+ * Contribution: serves one API of the Kafka protocol. An API is advertised if, and only if, a handler for it is there, in the handler's
+ * versions: a version is a promise, list it when its semantics are in.
+ */
+export interface ProtocolHandler {
+  readonly apiKey: number
+  readonly minVersion: number
+  readonly maxVersion: number
+  /**
+   * Takes a decoded request of `wire/messages` (its byte ranges are valid during the call, see keepBytes). Must not block; an exception
+   * is answered with the Kafka code of the error, in the shape that the API has for errors.
+   */
+  handle(request: unknown, exchange: Exchange): void
+  /** The response that tells of `kafkaCode` for everything in the request; undefined when the API has no such shape: the connection closes. */
+  failure(request: unknown, kafkaCode: number, exchange: Exchange): object | undefined
+}
+export const ProtocolHandler = token<ProtocolHandler>('ProtocolHandler')
+
+/** Gives requests to the same handlers without a socket: typed objects, no bytes encoded. */
+export interface RequestDispatcher {
+  /**
+   * `done` is called once, never before `dispatch` has returned; with the response, or undefined where the API has none (acks=0), or the
+   * error that would have closed the connection. Byte ranges of the response are valid until `release` is called, which must happen once.
+   * The bytes of the request are the broker's until `done`: it writes offsets into batches.
+   */
+  dispatch(apiKey: number, apiVersion: number, request: object, clientId: string | null,
+    done: (error: unknown, response: object | undefined, release: () => void) => void): void
+  /** What is served, as ApiVersions answers it. */
+  versions(): ReadonlyMap<number, { readonly min: number, readonly max: number }>
+}
+export const RequestDispatcher = token<RequestDispatcher>('RequestDispatcher')

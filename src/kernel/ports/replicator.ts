@@ -1,0 +1,41 @@
+import { type Uuid } from '../model/ids.ts'
+import { type TopicSettings } from '../model/topic-settings.ts'
+import { token } from '../plugin/token.ts'
+import { type AppendOutcome, type PartitionLog } from './partition-log.ts'
+
+/** Waits for a watermark of one partition. Exactly one of the two is called, once, unless it was cancelled. */
+export interface WatermarkWaiter {
+  /** Woken when the high watermark is at or above it. */
+  readonly offset: number
+  /** In a microtask after the move, so that all appends of one turn wake it once. */
+  reached(): void
+  /** Leadership was lost, the topic deleted, or the log failed: MR_REPLICA_NOT_LEADER, MR_TOPIC_UNKNOWN, MR_LOG_DIRECTORY_OFFLINE. */
+  failed(error: unknown): void
+}
+
+/** This broker's replica of a partition. Objects are stable while the replica stays here: keep them, do not look up each time. */
+export interface Replica {
+  readonly log: PartitionLog
+  /** Of the topic; replaced when they change. */
+  readonly settings: TopicSettings
+  readonly leader: boolean
+  readonly leaderEpoch: number
+  /** The least flushed offset of the in-sync replicas: what consumers may see. Only moves forward while the leader stays. */
+  readonly highWatermark: number
+  /** What read_committed consumers may see; at most the high watermark. */
+  readonly lastStableOffset: number
+  /** Appends a checked batch as leader, see PartitionLog.append. MR_REPLICA_NOT_LEADER when this broker does not lead it. */
+  append(bytes: Uint8Array, at: number, length: number): AppendOutcome
+  /** Registers a waiter; one whose offset is reached already is woken too. */
+  wait(waiter: WatermarkWaiter): void
+  /** Fine when it was woken already. */
+  cancel(waiter: WatermarkWaiter): void
+}
+
+/** Keeps the replicas that the cluster metadata places on this broker, and moves their high watermarks. */
+export interface Replicator {
+  /** Undefined when this broker has no replica of it. */
+  replica(topicId: Uuid, partition: number): Replica | undefined
+  replicas(): Iterable<Replica>
+}
+export const Replicator = token<Replicator>('Replicator')
