@@ -1,0 +1,29 @@
+import { token } from '../plugin/token.ts'
+import { type TopicSettings } from '../model/topic-settings.ts'
+
+export interface SettingEntry {
+  readonly name: string
+  readonly value: string
+  /** Where the value comes from: the command line, a file, the environment, or the default. */
+  readonly source: 'command line' | 'file' | 'environment' | 'default'
+}
+
+/**
+ * The settings of this broker that are not a plugin's own: those with Kafka's names (`num.partitions`, `log.segment.bytes`, …), checked
+ * against `kernel/config/broker-config-table` before anything starts. Asking for a name that the table lacks is a bug (assert).
+ */
+export interface BrokerSettings {
+  /** `node.id` */
+  readonly nodeId: number
+  /** Value as text, in Kafka's spelling. */
+  text(name: string): string
+  /** Of an int, short or long setting; -1 where Kafka says so. */
+  integer(name: string): number
+  flag(name: string): boolean
+  list(name: string): readonly string[]
+  /** Every setting, in the table's order. */
+  entries(): readonly SettingEntry[]
+  /** What a topic with these overrides comes to under this broker's defaults. The overrides were checked before. */
+  topicSettings(overrides: ReadonlyMap<string, string>): TopicSettings
+}
+export const BrokerSettings = token<BrokerSettings>('BrokerSettings')
