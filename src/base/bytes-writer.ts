@@ -45,27 +45,33 @@ export class BytesWriter {
   }
 
   int8(value: number): void {
-    this.view.setInt8(this.reserve(1), value)
+    const at = this.reserve(1)
+    this.view.setInt8(at, value)
   }
 
   uint8(value: number): void {
-    this.view.setUint8(this.reserve(1), value)
+    const at = this.reserve(1)
+    this.view.setUint8(at, value)
   }
 
   int16(value: number): void {
-    this.view.setInt16(this.reserve(2), value)
+    const at = this.reserve(2)
+    this.view.setInt16(at, value)
   }
 
   uint16(value: number): void {
-    this.view.setUint16(this.reserve(2), value)
+    const at = this.reserve(2)
+    this.view.setUint16(at, value)
   }
 
   int32(value: number): void {
-    this.view.setInt32(this.reserve(4), value)
+    const at = this.reserve(4)
+    this.view.setInt32(at, value)
   }
 
   uint32(value: number): void {
-    this.view.setUint32(this.reserve(4), value)
+    const at = this.reserve(4)
+    this.view.setUint32(at, value)
   }
 
   /** A safe integer as 64 bits. */
@@ -77,11 +83,13 @@ export class BytesWriter {
   }
 
   int64Raw(value: bigint): void {
-    this.view.setBigInt64(this.reserve(8), value)
+    const at = this.reserve(8)
+    this.view.setBigInt64(at, value)
   }
 
   float64(value: number): void {
-    this.view.setFloat64(this.reserve(8), value)
+    const at = this.reserve(8)
+    this.view.setFloat64(at, value)
   }
 
   /** 0 to 2^32 - 1. */
@@ -164,7 +172,7 @@ export class BytesWriter {
     this.externalLength += bytes.length
   }
 
-  /** Leaves `length` bytes, of any content, to be patched later. Gives their position. */
+  /** Leaves `length` bytes, of any content, to be patched later. Gives their position. It may replace `bytes` and `view`. */
   reserve(length: number): number {
     const at = this.position
     if (at + length > this.bytes.length) this.grow(length)
