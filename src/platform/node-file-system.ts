@@ -1,0 +1,93 @@
+import * as fs from 'node:fs'
+import { type File, type FileStat, type FileSystem } from '../kernel/ports/file-system.ts'
+import { errnoOf, fileError } from './file-error.ts'
+import { GatheredWrite } from './gathered-write.ts'
+import { NodeFile, type NodeFileContext } from './node-file.ts'
+import { SyncQueue } from './sync-queue.ts'
+import { systemFileCalls, type SystemFileCalls } from './system-file-calls.ts'
+
+const flagsOf = {
+  read: fs.constants.O_RDONLY,
+  update: fs.constants.O_RDWR,
+  create: fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL,
+  ensure: fs.constants.O_RDWR | fs.constants.O_CREAT,
+} as const
+
+/** The thread pool is the process's, so is the bound on syncs in it. */
+const processSyncs = new SyncQueue(systemFileCalls)
+
+/** Files of this machine, through node:fs. Files are made for their owner alone to write, and for all to read. */
+export class NodeFileSystem implements FileSystem {
+  private readonly context: NodeFileContext
+
+  /** `calls` is for tests: what stands between an open file and the system. */
+  constructor(calls: SystemFileCalls = systemFileCalls) {
+    const syncs = calls === systemFileCalls ? processSyncs : new SyncQueue(calls)
+    this.context = { calls, syncs, writes: new GatheredWrite(calls) }
+  }
+
+  open(path: string, mode: 'read' | 'update' | 'create' | 'ensure'): File {
+    return attempt('open', path, () => new NodeFile(path, fs.openSync(path, flagsOf[mode], 0o644), this.context))
+  }
+
+  list(path: string): string[] {
+    return attempt('list', path, () => fs.readdirSync(path).sort())
+  }
+
+  stat(path: string): FileStat | undefined {
+    return attempt('stat', path, () => {
+      const found = statIfThere(path)
+      if (found === undefined) return undefined
+      const kind = found.isFile() ? 'file' : found.isDirectory() ? 'directory' : 'other'
+      return { kind, bytes: found.size, modifiedMs: Math.floor(found.mtimeMs) }
+    })
+  }
+
+  makeDirectory(path: string): void {
+    attempt('make directory', path, () => fs.mkdirSync(path, { recursive: true }))
+  }
+
+  rename(from: string, to: string): void {
+    attempt('rename', from, () => fs.renameSync(from, to))
+  }
+
+  remove(path: string): void {
+    attempt('remove', path, () => fs.rmSync(path, { recursive: true, force: true }))
+  }
+
+  syncDirectory(path: string): void {
+    attempt('sync directory', path, () => {
+      const descriptor = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY)
+      try {
+        fs.fsyncSync(descriptor)
+      } finally {
+        fs.closeSync(descriptor)
+      }
+    })
+  }
+
+  freeBytes(path: string): number {
+    return attempt('free bytes', path, () => {
+      const found = fs.statfsSync(path)
+      return found.bavail * found.bsize
+    })
+  }
+}
+
+function statIfThere(path: string): fs.Stats | undefined {
+  try {
+    return fs.statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    // A file where a directory should be: nothing of that name either.
+    if (errnoOf(error) === 'ENOTDIR') return undefined
+    throw error
+  }
+}
+
+function attempt<T>(operation: string, path: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw fileError(error, operation, path)
+  }
+}
