@@ -1,0 +1,67 @@
+import { MillraceError, isMillraceError } from '../errors/millrace-error.ts'
+import { type Clock, type Timers } from '../ports/clock.ts'
+import { type Lifecycle } from '../ports/lifecycle.ts'
+
+export interface Runnable {
+  readonly plugin: string
+  readonly lifecycle: Lifecycle
+}
+
+/** Starts in order, stops what was started in reverse, and gives up on what does not stop before the deadline. */
+export class LifecycleRunner {
+  readonly #ordered: readonly Runnable[]
+  readonly #time: { readonly clock: Clock, readonly timers: Timers }
+  #started: Runnable[] = []
+  #stopRequested = false
+
+  constructor(ordered: readonly Runnable[], time: { readonly clock: Clock, readonly timers: Timers }) {
+    this.#ordered = ordered
+    this.#time = time
+  }
+
+  /** Rejects with the error of the plugin that failed, after the others were stopped again. */
+  async start(stopDeadlineMs: number): Promise<void> {
+    for (const runnable of this.#ordered) {
+      // A stop that came while one of them was starting has stopped what had been started; nothing may start behind its back.
+      if (this.#stopRequested) throw new MillraceError('MR_HOST_START_FAILED', { plugin: runnable.plugin, reason: 'the host was stopped while it started' })
+      this.#started.push(runnable)
+      try {
+        await runnable.lifecycle.start()
+      } catch (error) {
+        await this.stop(stopDeadlineMs)
+        if (isMillraceError(error)) throw error
+        throw new MillraceError('MR_HOST_START_FAILED', { plugin: runnable.plugin, reason: reasonOf(error) }, error)
+      }
+    }
+  }
+
+  /** Resolves with what went wrong, in order; it never rejects. Later calls find nothing left to stop. */
+  async stop(deadlineMs: number): Promise<readonly MillraceError[]> {
+    this.#stopRequested = true
+    const started = this.#started.reverse()
+    this.#started = []
+    const endMs = this.#time.clock.monotonicMs() + deadlineMs
+    const problems: MillraceError[] = []
+    for (const { plugin, lifecycle } of started) {
+      try {
+        const leftMs = Math.max(0, endMs - this.#time.clock.monotonicMs())
+        const stopped = await this.#within(leftMs, lifecycle.stop())
+        if (!stopped) problems.push(new MillraceError('MR_HOST_STOP_TIMEOUT', { plugin, deadlineMs }))
+      } catch (error) {
+        problems.push(isMillraceError(error)
+          ? error
+          : new MillraceError('MR_HOST_START_FAILED', { plugin, reason: `while stopping: ${reasonOf(error)}` }, error))
+      }
+    }
+    return problems
+  }
+
+  #within(limitMs: number, work: Promise<void>): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#time.timers.after(limitMs, () => { resolve(false) })
+      work.then(() => { timer.cancel(); resolve(true) }, (error: unknown) => { timer.cancel(); reject(error as Error) })
+    })
+  }
+}
+
+const reasonOf = (error: unknown): string => error instanceof Error ? error.message : String(error)

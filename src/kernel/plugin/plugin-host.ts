@@ -1,0 +1,87 @@
+import { MillraceError } from '../errors/millrace-error.ts'
+import { Clock, Timers } from '../ports/clock.ts'
+import { Lifecycle } from '../ports/lifecycle.ts'
+import { orderBindings } from './binding-order.ts'
+import { BindingRegistry } from './binding-registry.ts'
+import { checkComposition } from './composition-check.ts'
+import { type Made, makeAll } from './container.ts'
+import { type Plugin } from './define-plugin.ts'
+import { LifecycleRunner, type Runnable } from './lifecycle-runner.ts'
+import { parsePluginSettings } from './plugin-settings.ts'
+import { type Token, tokenName } from './token.ts'
+
+export interface HostOptions {
+  /** In the order in which contributions of equal standing are listed. */
+  readonly plugins: readonly Plugin[]
+  /** Settings by plugin name. A name that no plugin has is refused. */
+  readonly settings?: Readonly<Record<string, unknown>>
+  /** How long a stop may take in all. */
+  readonly stopDeadlineMs?: number
+}
+
+/** A composition that was checked and made, and can be started once. */
+export interface PluginHost {
+  start(): Promise<void>
+  /** Resolves with what did not stop in order or in time; never rejects; may be called at any time and again. */
+  stop(): Promise<readonly MillraceError[]>
+  /** For composition roots alone: plugins are given what they need, and never ask. */
+  get<T>(port: Token<T>): T
+  all<T>(port: Token<T>): readonly T[]
+}
+
+/**
+ * Checks the whole composition, then makes every object. Nothing has run yet when it returns; what is wrong is one MillraceError
+ * of area MR_HOST that names the plugin, the key or port, and the remedy.
+ */
+export function createHost(options: HostOptions): PluginHost {
+  const { plugins, settings = {}, stopDeadlineMs = 10_000 } = options
+  checkComposition(plugins)
+  for (const name of Object.keys(settings)) {
+    if (!plugins.some((plugin) => plugin.name === name)) {
+      throw new MillraceError('MR_HOST_PLUGIN_NOT_FOUND', { plugin: name, reason: 'it has settings, and is not part of the composition' })
+    }
+  }
+  const registry = new BindingRegistry()
+  for (const plugin of plugins) {
+    plugin.register(registry.binderFor(plugin), parsePluginSettings(plugin, settings[plugin.name]) as never)
+  }
+  registry.checkComplete(plugins)
+  const ordered = orderBindings(registry.resolve())
+  const made = makeAll(ordered)
+  const runnables: Runnable[] = ordered
+    .filter((binding) => binding.as.includes(Lifecycle))
+    .map((binding) => ({ plugin: binding.plugin.name, lifecycle: made.instances.get(binding.self) as Lifecycle }))
+  return new Host(made, runnables, stopDeadlineMs)
+}
+
+class Host implements PluginHost {
+  readonly #made: Made
+  readonly #runner: LifecycleRunner
+  readonly #stopDeadlineMs: number
+  #stopping: Promise<readonly MillraceError[]> | undefined
+
+  constructor(made: Made, runnables: readonly Runnable[], stopDeadlineMs: number) {
+    this.#made = made
+    this.#runner = new LifecycleRunner(runnables, { clock: this.get(Clock), timers: this.get(Timers) })
+    this.#stopDeadlineMs = stopDeadlineMs
+  }
+
+  start(): Promise<void> {
+    return this.#runner.start(this.#stopDeadlineMs)
+  }
+
+  stop(): Promise<readonly MillraceError[]> {
+    this.#stopping ??= this.#runner.stop(this.#stopDeadlineMs)
+    return this.#stopping
+  }
+
+  get<T>(port: Token<T>): T {
+    const [first] = this.all(port)
+    if (first === undefined) throw new MillraceError('MR_HOST_PORT_MISSING', { plugin: 'the composition root', port: tokenName(port) })
+    return first
+  }
+
+  all<T>(port: Token<T>): readonly T[] {
+    return (this.#made.byPort.get(port) ?? []) as readonly T[]
+  }
+}

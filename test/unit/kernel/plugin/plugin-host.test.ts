@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { isMillraceError, type ErrorCode } from '../../../../src/kernel/errors/index.ts'
+import { definePlugin, type Plugin } from '../../../../src/kernel/plugin/define-plugin.ts'
+import { createHost } from '../../../../src/kernel/plugin/plugin-host.ts'
+import { every, maybe, token } from '../../../../src/kernel/plugin/token.ts'
+import { Clock, Timers } from '../../../../src/kernel/ports/clock.ts'
+import { Lifecycle } from '../../../../src/kernel/ports/lifecycle.ts'
+
+interface Store { read(): string }
+const Store = token<Store>('Store')
+interface Cache { hits: number }
+const Cache = token<Cache>('Cache')
+interface Route { path: string }
+const Route = token<Route>('Route')
+
+const noSettings = z.object({})
+
+/** Timers of a world in which every deadline passes as soon as it is asked for, unless the work is done already. */
+const world = (fire: 'never' | 'at once' = 'never'): Plugin => definePlugin({
+  name: 'world', contract: 1, summary: 'time for the host', provides: [Clock, Timers], config: noSettings,
+  register({ provide }) {
+    provide([Clock], [], () => ({ wallMs: () => 0, monotonicMs: () => 0 }))
+    provide([Timers], [], () => ({
+      after: (_delayMs: number, callback: () => void) => {
+        let live = true
+        if (fire === 'at once') queueMicrotask(() => { if (live) callback() })
+        return { cancel: () => { live = false } }
+      },
+      soon: (callback: () => void) => { queueMicrotask(callback) },
+    }))
+  },
+})
+
+const store = (text = 'plain', name = 'store'): Plugin => definePlugin({
+  name, contract: 1, summary: 'a store', provides: [Store], config: noSettings, capabilities: { durable: false },
+  register({ provide }) { provide([Store], [], () => ({ read: () => text })) },
+})
+
+const recorder = (name: string, log: string[], options: { needs?: typeof Store, fails?: boolean, hangs?: boolean, offers?: typeof Store } = {}): Plugin =>
+  definePlugin({
+    name, contract: 1, summary: 'says when it runs', config: noSettings,
+    requires: options.needs ? [options.needs] : [], provides: options.offers ? [options.offers] : [],
+    register({ provide }) {
+      const make = () => ({
+        read: () => name,
+        start: async () => { log.push(`start ${name}`); if (options.fails) throw new Error('no disk') },
+        stop: async () => { log.push(`stop ${name}`); if (options.hangs) await new Promise(() => {}) },
+      })
+      provide(options.offers ? [Lifecycle, options.offers] : [Lifecycle], options.needs ? [options.needs] : [], make)
+    },
+  })
+
+const refusal = (make: () => unknown): string => {
+  try { make() } catch (error) {
+    if (isMillraceError(error)) return `${error.code}: ${error.message}`
+    throw error
+  }
+  throw new Error('nothing was refused')
+}
+
+const code = (make: () => unknown): ErrorCode => refusal(make).split(':')[0] as ErrorCode
+
+describe('a composition is checked before anything runs', () => {
+  it('two providers of one port are refused with both names', () => {
+    expect(refusal(() => createHost({ plugins: [world(), store('a', 'one'), store('b', 'two')] }))).toMatch(/MR_HOST_PORT_TWICE.*Store.*one.*two/)
+  })
+  it('a required port without provider is refused with plugin and port', () => {
+    expect(refusal(() => createHost({ plugins: [world(), recorder('reader', [], { needs: Store })] }))).toMatch(/MR_HOST_PORT_MISSING.*reader.*Store/)
+  })
+  it('a missing capability is refused with the reason for it', () => {
+    const wants = definePlugin({
+      name: 'ledger', contract: 1, summary: '', config: noSettings, requires: [Store],
+      needsCapabilities: [{ port: Store, capability: 'durable', reason: 'money' }], register() {},
+    })
+    expect(refusal(() => createHost({ plugins: [world(), store(), wants] }))).toMatch(/MR_HOST_CAPABILITY_MISSING.*ledger.*durable \(money\).*store/)
+  })
+  it('another contract version is refused', () => {
+    expect(code(() => createHost({ plugins: [world(), { ...store(), contract: 2 }] }))).toBe('MR_HOST_CONTRACT_VERSION')
+  })
+  it('two plugins of one name are refused', () => {
+    expect(code(() => createHost({ plugins: [world(), store(), { ...store(), provides: [] }] }))).toBe('MR_HOST_PLUGIN_NAME_TWICE')
+  })
+  it('an unknown setting is refused with a suggestion, a wrong one with its reason', () => {
+    const withSettings = definePlugin({
+      name: 'tuned', contract: 1, summary: '', config: z.object({ segmentBytes: z.number().min(14).default(20).describe('Size.') }), register() {},
+    })
+    expect(refusal(() => createHost({ plugins: [world(), withSettings], settings: { tuned: { segmentByte: 1 } } }))).toMatch(/tuned, setting segmentByte: unknown; did you mean segmentBytes/)
+    expect(refusal(() => createHost({ plugins: [world(), withSettings], settings: { tuned: { segmentBytes: 1 } } }))).toMatch(/MR_HOST_SETTING.*segmentBytes.*>=14/)
+  })
+  it('settings for a plugin that is not there are refused', () => {
+    expect(code(() => createHost({ plugins: [world()], settings: { ghost: {} } }))).toBe('MR_HOST_PLUGIN_NOT_FOUND')
+  })
+  it('a setting without description is refused', () => {
+    const vague = definePlugin({ name: 'vague', contract: 1, summary: '', config: z.object({ x: z.number().default(1) }), register() {} })
+    expect(refusal(() => createHost({ plugins: [world(), vague] }))).toMatch(/MR_HOST_PLUGIN_INVALID.*x has no description/)
+  })
+  it('binding what was not declared is refused, and declaring what is not bound too', () => {
+    const sneaky = definePlugin({ name: 'sneaky', contract: 1, summary: '', config: noSettings, register({ provide }) { provide([Store], [], () => ({ read: () => '' })) } })
+    const lazy = definePlugin({ name: 'lazy', contract: 1, summary: '', config: noSettings, provides: [Store], register() {} })
+    expect(code(() => createHost({ plugins: [world(), sneaky] }))).toBe('MR_HOST_PLUGIN_INVALID')
+    expect(code(() => createHost({ plugins: [world(), lazy] }))).toBe('MR_HOST_PLUGIN_INVALID')
+  })
+  it('a circle is refused with its members', () => {
+    const left = definePlugin({ name: 'left', contract: 1, summary: '', config: noSettings, provides: [Store], requires: [Cache], register({ provide }) { provide([Store], [Cache], () => ({ read: () => '' })) } })
+    const right = definePlugin({ name: 'right', contract: 1, summary: '', config: noSettings, provides: [Cache], requires: [Store], register({ provide }) { provide([Cache], [Store], () => ({ hits: 0 })) } })
+    expect(refusal(() => createHost({ plugins: [world(), left, right] }))).toMatch(/MR_HOST_CYCLE.*left.*right.*left/)
+  })
+})
+
+describe('what plugins are given', () => {
+  it('every contribution is given in the order of the plugins, and none is an empty list', () => {
+    const route = (path: string): Plugin => definePlugin({ name: `route-${path}`, contract: 1, summary: '', config: noSettings, contributes: [Route], register({ provide }) { provide([Route], [], () => ({ path })) } })
+    let seen: readonly Route[] | undefined
+    const server = definePlugin({ name: 'server', contract: 1, summary: '', config: noSettings, provides: [Cache], requires: [every(Route)], register({ provide }) { provide([Cache], [every(Route)], (routes) => { seen = routes; return { hits: 0 } }) } })
+    createHost({ plugins: [world(), server, route('b'), route('a')] })
+    expect(seen?.map((each) => each.path)).toEqual(['b', 'a'])
+    createHost({ plugins: [world(), server] })
+    expect(seen).toEqual([])
+  })
+  it('a maybe that nobody offers is undefined', () => {
+    let seen: Cache | undefined | 'unset' = 'unset'
+    const user = definePlugin({ name: 'user', contract: 1, summary: '', config: noSettings, provides: [Store], requires: [maybe(Cache)], register({ provide }) { provide([Store], [maybe(Cache)], (cache) => { seen = cache; return { read: () => '' } }) } })
+    createHost({ plugins: [world(), user] })
+    expect(seen).toBeUndefined()
+  })
+  it('decorators stand around the port in their order, whatever the order of the plugins', () => {
+    const around = (name: string, order: number): Plugin => definePlugin({ name, contract: 1, summary: '', config: noSettings, decorates: [{ port: Store, order }], register({ decorate }) { decorate(Store, [], (inner) => ({ read: () => `${name}(${inner.read()})` })) } })
+    const host = createHost({ plugins: [world(), around('outer', 9), around('inner', 1), store()] })
+    expect(host.get(Store).read()).toBe('outer(inner(plain))')
+    expect(host.all(Store)).toHaveLength(1)
+  })
+})
+
+describe('start and stop', () => {
+  it('starts in the order of needs and stops in reverse', async () => {
+    const log: string[] = []
+    const host = createHost({ plugins: [world(), recorder('reader', log, { needs: Store }), recorder('disk', log, { offers: Store })] })
+    await host.start()
+    expect(await host.stop()).toEqual([])
+    expect(log).toEqual(['start disk', 'start reader', 'stop reader', 'stop disk'])
+  })
+  it('a failed start stops what had been started and names the plugin', async () => {
+    const log: string[] = []
+    const host = createHost({ plugins: [world(), recorder('disk', log, { offers: Store }), recorder('reader', log, { needs: Store, fails: true })] })
+    await expect(host.start()).rejects.toThrow(/plugin reader could not start: no disk/)
+    expect(log).toEqual(['start disk', 'start reader', 'stop reader', 'stop disk'])
+  })
+  it('a plugin that hangs does not keep the others from stopping', async () => {
+    const log: string[] = []
+    const host = createHost({ plugins: [world('at once'), recorder('disk', log, { offers: Store }), recorder('reader', log, { needs: Store, hangs: true })], stopDeadlineMs: 5 })
+    await host.start()
+    const problems = await host.stop()
+    expect(problems.map((problem) => problem.code)).toContain('MR_HOST_STOP_TIMEOUT')
+    expect(problems[0]?.message).toMatch(/reader/)
+    expect(log.at(-1)).toBe('stop disk')
+  })
+  it('nothing starts after a stop that came during the start', async () => {
+    const log: string[] = []
+    let release = (): void => {}
+    const slow = definePlugin({ name: 'slow', contract: 1, summary: '', config: noSettings, provides: [Store], register({ provide }) { provide([Store, Lifecycle], [], () => ({ read: () => '', start: () => new Promise<void>((resolve) => { release = resolve }), stop: async () => { log.push('stop slow') } })) } })
+    const host = createHost({ plugins: [world(), slow, recorder('reader', log, { needs: Store })] })
+    const starting = host.start()
+    const refused = expect(starting).rejects.toThrow(/stopped while it started/)
+    await host.stop()
+    release()
+    await refused
+    expect(log).toEqual(['stop slow'])
+  })
+})
