@@ -1,4 +1,5 @@
 import { token } from '../plugin/token.ts'
+import { type Endpoint } from './network.ts'
 
 /**
  * Something that runs. The host starts plugins in the order of their needs and stops them in reverse.
@@ -32,3 +33,18 @@ export interface FatalErrors {
   fatal(error: unknown, where: string): void
 }
 export const FatalErrors = token<FatalErrors>('FatalErrors')
+
+/** Whether clients may be sent here; the composition root's. */
+export interface BrokerState {
+  /** True from when every plugin has started until the stop begins. */
+  ready(): boolean
+}
+export const BrokerState = token<BrokerState>('BrokerState')
+
+/** Contribution: an address on which a plugin serves, for the ready line and for those who asked for port 0. */
+export interface ServedEndpoint {
+  readonly protocol: 'kafka' | 'http'
+  /** Undefined until it listens. The first of several is the one that is told. */
+  endpoint(): Endpoint | undefined
+}
+export const ServedEndpoint = token<ServedEndpoint>('ServedEndpoint')

@@ -41,3 +41,10 @@ export interface Metrics {
   gauge(name: string, help: string, read: () => number | readonly GaugeSample[]): void
 }
 export const Metrics = token<Metrics>('Metrics')
+
+/** Where finished log lines go: standard error of a process, memory in a test. */
+export interface LogSink {
+  /** One line with its line end. In order; must not throw. */
+  write(line: string): void
+}
+export const LogSink = token<LogSink>('LogSink')
