@@ -60,9 +60,11 @@ export const errorTable = {
   MR_NET_INSECURE: row('config', false, -1, 500, 'listening on {host} reaches beyond this machine and no authentication is set up; listen on 127.0.0.1, or pass --insecure if the network is trusted'),
   MR_NET_LISTEN: row('config', false, -1, 500, 'cannot listen on {host}:{port}: {reason}'),
   // the wire protocol
+  MR_PROTOCOL_FIELD_VERSION: row('request', false, 35, 400, '{what} cannot be sent in version {version}, and may not be left out; leave it at its default or use a version that has it'),
   MR_PROTOCOL_FRAME_SIZE: row('request', false, 42, 400, 'a frame of {size} bytes is outside [{min}, {max}]; raise socket.request.max.bytes if the client is right'),
   MR_PROTOCOL_MALFORMED: row('request', false, 42, 400, 'cannot read {what} at byte {position}: {reason}'),
   MR_PROTOCOL_UNSUPPORTED_VERSION: row('request', false, 35, 400, 'version {version} of {api} is not served; it is served from {min} to {max}'),
+  MR_PROTOCOL_UNWRITABLE: row('request', false, 42, 400, 'cannot write {what}: {reason}'),
   // record batches
   MR_RECORD_BATCH_INVALID: row('request', false, 87, 400, 'invalid record batch: {reason}'),
   MR_RECORD_CODEC_UNAVAILABLE: row('operational', false, 76, 501, 'no {codec} codec is installed; install the optional package {package}'),

@@ -1,0 +1,14 @@
+/** The Kafka protocol as pure codecs: bytes <-> typed messages. No sockets, no clocks, no state but the compiled codecs and a text cache. */
+export { apiKeys, apiName, isFlexibleVersion, isKnownApiKey, type ApiKey, type ApiName } from './api-keys.ts'
+export { beginFrame, endFrame, frameSizeBytes, FrameSplitter, type FrameSplitterOptions, type FrameStart } from './framing.ts'
+export { writeRequestFrame, writeResponseFrame, type RequestEnvelope, type ResponseEnvelope } from './frames.ts'
+export {
+  kafkaError, kafkaErrorName, kafkaErrors, kafkaErrorTable, type KafkaError, type KafkaErrorCode, type KafkaErrorName,
+} from './kafka-error-codes.ts'
+export * from './messages/index.ts'
+export { readRequestHeader, writeRequestHeader, type RequestHeader } from './request-header.ts'
+export { hasFlexibleResponseHeader, readCorrelationId, readResponseHeaderRest, writeResponseHeader } from './response-header.ts'
+export { codecFor, completeMessage, type MessageCodec } from './schema/compile-codec.ts'
+export {
+  type Api, type DraftOf, type MessageDefinition, type MessageOf, type RequestDraftOf, type RequestOf, type ResponseDraftOf, type ResponseOf,
+} from './schema/message.ts'

@@ -1,0 +1,112 @@
+import { type BytesReader } from '../../base/bytes-reader.ts'
+import { readText } from './text-cache.ts'
+
+/**
+ * What the compiled readers call. `short` forms have fixed-size lengths (non-flexible versions), `compact` ones have uvarint lengths.
+ * All fail with BytesError; compile-codec.ts turns it into an error that names message and field.
+ */
+
+const nullRefused = (reader: BytesReader): never =>
+  reader.fail('malformed', 'value', reader.position, 'null is not allowed here')
+
+export function shortTextOrNull(reader: BytesReader): string | null {
+  const length = reader.int16()
+  return length < 0 ? null : readText(reader, length)
+}
+
+export function shortText(reader: BytesReader): string {
+  const length = reader.int16()
+  return length < 0 ? nullRefused(reader) : readText(reader, length)
+}
+
+export function compactTextOrNull(reader: BytesReader): string | null {
+  const length = reader.uvarint() - 1
+  return length < 0 ? null : readText(reader, length)
+}
+
+export function compactText(reader: BytesReader): string {
+  const length = reader.uvarint() - 1
+  return length < 0 ? nullRefused(reader) : readText(reader, length)
+}
+
+export function shortBytesOrNull(reader: BytesReader): Uint8Array | null {
+  const length = reader.int32()
+  return length < 0 ? null : reader.slice(length)
+}
+
+export function shortBytes(reader: BytesReader): Uint8Array {
+  const length = reader.int32()
+  return length < 0 ? nullRefused(reader) : reader.slice(length)
+}
+
+export function compactBytesOrNull(reader: BytesReader): Uint8Array | null {
+  const length = reader.uvarint() - 1
+  return length < 0 ? null : reader.slice(length)
+}
+
+export function compactBytes(reader: BytesReader): Uint8Array {
+  const length = reader.uvarint() - 1
+  return length < 0 ? nullRefused(reader) : reader.slice(length)
+}
+
+/** The count of an array whose elements take at least `elementBytesMin` bytes; -1 for null. No count is believed that cannot be true. */
+export function shortCountOrNull(reader: BytesReader, elementBytesMin: number): number {
+  const count = reader.int32()
+  if (count * elementBytesMin > reader.end - reader.position) countRefused(reader, count)
+  return count
+}
+
+export function shortCount(reader: BytesReader, elementBytesMin: number): number {
+  const count = shortCountOrNull(reader, elementBytesMin)
+  return count < 0 ? nullRefused(reader) : count
+}
+
+export function compactCountOrNull(reader: BytesReader, elementBytesMin: number): number {
+  const count = reader.uvarint() - 1
+  if (count * elementBytesMin > reader.end - reader.position) countRefused(reader, count)
+  return count
+}
+
+export function compactCount(reader: BytesReader, elementBytesMin: number): number {
+  const count = compactCountOrNull(reader, elementBytesMin)
+  return count < 0 ? nullRefused(reader) : count
+}
+
+function countRefused(reader: BytesReader, count: number): never {
+  reader.fail('short', 'array', reader.position, `it counts ${count} elements and ${reader.remaining} bytes are left`)
+}
+
+export function bool(reader: BytesReader): boolean {
+  return reader.int8() !== 0
+}
+
+/** An int64 of which everything above 2^53 - 1 means the same: no bound. */
+export function saturatingInt64(reader: BytesReader): number {
+  if (reader.remaining >= 8 && reader.view.getInt32(reader.position) > 0x1f_ffff) {
+    reader.skip(8)
+    return Number.MAX_SAFE_INTEGER
+  }
+  return reader.int64()
+}
+
+/** Whether a struct that may be null is there. */
+export function present(reader: BytesReader): boolean {
+  return reader.int8() >= 0
+}
+
+/** Skips the tag buffer of a struct of which this version knows no tagged field. */
+export function skipTags(reader: BytesReader): void {
+  let count = reader.uvarint()
+  while (count > 0) {
+    reader.uvarint()
+    reader.skip(reader.uvarint())
+    count--
+  }
+}
+
+/** Enters the value of a tagged field and gives where it ends; the reader may not leave it. */
+export function tagEnd(reader: BytesReader): number {
+  const size = reader.uvarint()
+  if (size > reader.remaining) reader.fail('short', 'tagged field', reader.position, `its size is ${size} and ${reader.remaining} bytes are left`)
+  return reader.position + size
+}
