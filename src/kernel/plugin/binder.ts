@@ -12,12 +12,12 @@ export type Fulfils<A extends readonly AnyToken[]> = Both<Offered<A[number]>>
  */
 export interface Binder {
   /** Offers one object under all tokens of `as`. What it needs is given to `create` in the order of `needs`. */
-  provide<const A extends readonly AnyToken[], const D extends readonly Need[]>(
-    as: A, needs: D, create: (...given: Given<D>) => Fulfils<A>): void
+  readonly provide: <const A extends readonly AnyToken[], const D extends readonly Need[]>(
+    as: A, needs: D, create: (...given: Given<D>) => Fulfils<A>) => void
   /**
    * Puts an object in front of the one that `port` has so far: `create` gets that one first. Everybody who asks for the port gets the
    * outermost. `alsoAs` offers the decorator under multi-bound tokens too, such as Lifecycle.
    */
-  decorate<T, const D extends readonly Need[]>(
-    port: Token<T>, needs: D, create: (inner: T, ...given: Given<D>) => T, alsoAs?: readonly AnyToken[]): void
+  readonly decorate: <T, const D extends readonly Need[]>(
+    port: Token<T>, needs: D, create: (inner: T, ...given: Given<D>) => T, alsoAs?: readonly AnyToken[]) => void
 }
