@@ -17,7 +17,7 @@ export interface BrokerSettings {
   readonly nodeId: number
   /** Value as text, in Kafka's spelling. */
   text(name: string): string
-  /** Of an int, short or long setting; -1 where Kafka says so. */
+  /** Of an int, short or long setting; -1 where Kafka says so or has no value, Infinity for what is beyond 2^53 - 1. */
   integer(name: string): number
   flag(name: string): boolean
   list(name: string): readonly string[]

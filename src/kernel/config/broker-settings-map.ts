@@ -1,0 +1,126 @@
+import { assert } from '../../base/assert.ts'
+import { invalidConfig, parseConfigValue, type ConfigValue } from './parse-config-value.ts'
+import { type TopicSettings } from '../model/topic-settings.ts'
+import { type BrokerSettings, type SettingEntry } from '../ports/broker-settings.ts'
+import { brokerConfigTable, brokerConfigs } from './broker-config-table.ts'
+import { brokerConfigRow, checkConfig, configWarning } from './check-config.ts'
+import { type BrokerConfigRow } from './config-row.ts'
+import { resolveTopicConfig, resolveTopicSettings, type BrokerValue } from './resolve-topic-settings.ts'
+import { topicConfigTable } from './topic-config-table.ts'
+
+export type SettingsLayer = ReadonlyMap<string, string>
+
+/** Where a broker's settings come from; later ones win. */
+export interface SettingsLayers {
+  /** What a preset changes about the table's defaults. */
+  readonly preset?: SettingsLayer
+  readonly file?: SettingsLayer
+  readonly environment?: SettingsLayer
+  readonly commandLine?: SettingsLayer
+}
+
+interface Setting {
+  readonly row: BrokerConfigRow
+  /** Undefined: Kafka's null. */
+  readonly text: string | undefined
+  readonly value: ConfigValue | undefined
+  readonly source: SettingEntry['source']
+  /** Set by somebody, a preset included: it goes before a topic setting's own default. */
+  readonly set: boolean
+}
+
+const sources = [['preset', 'default'], ['file', 'file'], ['environment', 'environment'], ['commandLine', 'command line']] as const
+
+/** The settings of this broker, checked whole when it is made. */
+export class BrokerSettingsMap implements BrokerSettings {
+  readonly nodeId: number
+  /** One sentence for each setting that was accepted and has no effect here, in the order of the table. */
+  readonly warnings: readonly string[]
+  private readonly settings = new Map<string, Setting>()
+
+  /** Throws MR_CONFIG_UNKNOWN, MR_CONFIG_INVALID or MR_CONFIG_UNSUPPORTED for the first setting that is wrong. */
+  constructor(layers: SettingsLayers = {}) {
+    for (const row of brokerConfigTable) {
+      const value = row.default === undefined ? undefined : parseConfigValue(row, row.default).value
+      this.settings.set(row.name, { row, text: row.default, value, source: 'default', set: false })
+    }
+    for (const [layer, source] of sources) {
+      for (const [name, given] of layers[layer] ?? []) {
+        const row = brokerConfigRow(name)
+        this.settings.set(name, { row, ...checkConfig(row, given), source, set: true })
+      }
+    }
+    this.checkTogether()
+    this.nodeId = this.integer('node.id')
+    const warnings: string[] = []
+    for (const { row, text, set } of this.settings.values()) {
+      const warning = set && text !== undefined ? configWarning(row, text) : undefined
+      if (warning !== undefined) warnings.push(warning)
+    }
+    this.warnings = warnings
+  }
+
+  text(name: string): string {
+    return this.setting(name).text ?? ''
+  }
+
+  integer(name: string): number {
+    const { row, value } = this.setting(name)
+    assert(row.type === 'int' || row.type === 'short' || row.type === 'long', `${name} is a whole number`)
+    return value === undefined ? -1 : value as number
+  }
+
+  flag(name: string): boolean {
+    const { row, value } = this.setting(name)
+    assert(row.type === 'boolean', `${name} is true or false`)
+    return value as boolean
+  }
+
+  list(name: string): readonly string[] {
+    const { row, value } = this.setting(name)
+    assert(row.type === 'list', `${name} is a list`)
+    return value === undefined ? [] : value as readonly string[]
+  }
+
+  entries(): readonly SettingEntry[] {
+    return Array.from(this.settings.values(), ({ row, text, source }) => ({ name: row.name, value: text ?? '', source }))
+  }
+
+  topicSettings(overrides: ReadonlyMap<string, string>): TopicSettings {
+    return resolveTopicSettings(overrides, this.explicit)
+  }
+
+  /** What was set under a name, or undefined when the default of the table holds. */
+  readonly explicit: BrokerValue = (name) => {
+    const setting = this.setting(name)
+    return setting.set ? setting.text : undefined
+  }
+
+  private setting(name: string): Setting {
+    const setting = this.settings.get(name)
+    assert(setting !== undefined, `${name} is a setting of brokers`)
+    return setting
+  }
+
+  private checkTogether(): void {
+    const queued = this.integer('queued.max.request.bytes')
+    if (queued > 0 && queued < this.integer('socket.request.max.bytes')) {
+      throw this.invalid('queued.max.request.bytes', 'it is below socket.request.max.bytes, so that no largest request would ever be read')
+    }
+    // A default that no topic could be given would fail at each creation: say it now, under the name that was typed.
+    for (const row of topicConfigTable) {
+      const { text, source } = resolveTopicConfig(row, new Map(), this.explicit)
+      if (source !== 'broker') continue
+      try {
+        checkConfig(row, text)
+      } catch {
+        const from = row.synonyms.find((synonym) => this.explicit(synonym.name) !== undefined)!
+        throw this.invalid(from.name, `it is the default of the topics' ${row.name}, which cannot be ${text}`)
+      }
+    }
+  }
+
+  private invalid(name: string, reason: string): Error {
+    return invalidConfig(brokerConfigs.get(name)!, this.text(name), reason)
+  }
+}

@@ -1,0 +1,85 @@
+import { suggestion } from '../../base/suggestion.ts'
+import { MillraceError } from '../errors/millrace-error.ts'
+import { brokerConfigs } from './broker-config-table.ts'
+import { type BrokerConfigRow, type ConfigRow, type TopicConfigRow } from './config-row.ts'
+import { invalidConfig, parseConfigValue, type ParsedConfig } from './parse-config-value.ts'
+import { topicConfigs } from './topic-config-table.ts'
+
+export interface CheckedConfigs {
+  /** By name, in Kafka's spelling. */
+  readonly values: ReadonlyMap<string, string>
+  /** One sentence for each value that was accepted and does not do what it does in Kafka. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Checks one value against its row. Throws MR_CONFIG_INVALID, with what is allowed, or MR_CONFIG_UNSUPPORTED for a value of which the
+ * effect is missing here.
+ */
+export function checkConfig(row: ConfigRow, given: string): ParsedConfig {
+  const parsed = parseConfigValue(row, given)
+  if (typeof row.effect === 'object' && 'refused' in row.effect && parsed.text !== row.default && !row.effect.allowed.includes(parsed.text)) {
+    throw new MillraceError('MR_CONFIG_UNSUPPORTED', { key: row.name, value: parsed.text, reason: row.effect.refused })
+  }
+  return parsed
+}
+
+/** What to tell somebody who sets `row` to this (checked) text, or undefined when it does what it says. */
+export function configWarning(row: ConfigRow, text: string): string | undefined {
+  if (text === row.default) return undefined
+  if (typeof row.effect === 'object' && 'none' in row.effect) return `${row.name} has no effect here: ${row.effect.none}`
+  if (row.caveat !== undefined && !row.caveat.unless.includes(text)) return `${row.name}=${text}: ${row.caveat.text}`
+  return undefined
+}
+
+/** The row of a topic's setting. Throws MR_CONFIG_UNKNOWN, with the nearest name. */
+export function topicConfigRow(name: string): TopicConfigRow {
+  const row = topicConfigs.get(name)
+  if (row === undefined) throw new MillraceError('MR_CONFIG_UNKNOWN', { key: name, suggestion: suggestion(name, topicConfigs.keys()) })
+  return row
+}
+
+/** Checks what is to be set for a topic, each by itself and together. Null is no value. Throws as `checkConfig` and `topicConfigRow` do. */
+export function checkTopicConfigs(given: ReadonlyMap<string, string | null>): CheckedConfigs {
+  const checked = checkEach(given, topicConfigRow)
+  checkTopicTogether(checked.values)
+  return checked
+}
+
+/** The row of a broker's setting. Throws MR_CONFIG_UNKNOWN, with the nearest name. */
+export function brokerConfigRow(name: string): BrokerConfigRow {
+  const row = brokerConfigs.get(name)
+  if (row === undefined) throw new MillraceError('MR_CONFIG_UNKNOWN', { key: name, suggestion: suggestion(name, brokerConfigs.keys()) })
+  return row
+}
+
+/** Checks what is set for a broker. Throws as `checkTopicConfigs` does. */
+export function checkBrokerConfigs(given: ReadonlyMap<string, string | null>): CheckedConfigs {
+  return checkEach(given, brokerConfigRow)
+}
+
+function checkEach(given: ReadonlyMap<string, string | null>, rowOf: (name: string) => ConfigRow): CheckedConfigs {
+  const values = new Map<string, string>()
+  const warnings: string[] = []
+  for (const [name, value] of given) {
+    const row = rowOf(name)
+    if (value === null) throw invalidConfig(row, null, 'a value is needed')
+    const { text } = checkConfig(row, value)
+    values.set(name, text)
+    const warning = configWarning(row, text)
+    if (warning !== undefined) warnings.push(warning)
+  }
+  return { values, warnings }
+}
+
+/** Rules over several of a topic's own settings; those not set have defaults that agree with any. */
+function checkTopicTogether(values: ReadonlyMap<string, string>): void {
+  const least = values.get('min.compaction.lag.ms')
+  const most = values.get('max.compaction.lag.ms')
+  if (least !== undefined && most !== undefined && BigInt(least) > BigInt(most)) {
+    throw invalidConfig(topicConfigRow('min.compaction.lag.ms'), least, `it is above max.compaction.lag.ms=${most}`)
+  }
+  if (values.get('durability') === 'os' && values.get('flush.messages') === '1') {
+    throw invalidConfig(topicConfigRow('durability'), 'os', 'flush.messages=1 means durability=fsync; set one of the two')
+  }
+}

@@ -1,0 +1,31 @@
+import { MillraceError } from '../errors/millrace-error.ts'
+
+/** Leaves room for the suffixes of directory names within 255 characters, as in Kafka. */
+export const topicNameLengthMax = 249
+
+const legal = /^[a-zA-Z0-9._-]+$/
+
+/** Kept by the broker for itself, by name, as Kafka's clients know them. */
+const internalNames: ReadonlySet<string> = new Set(['__consumer_offsets', '__transaction_state', '__share_group_state'])
+
+/** Refuses what Kafka refuses, with MR_TOPIC_NAME_INVALID. */
+export function checkTopicName(name: string): void {
+  const reason = nameFault(name)
+  if (reason !== undefined) throw new MillraceError('MR_TOPIC_NAME_INVALID', { topic: name, reason })
+}
+
+export const isInternalTopic = (name: string): boolean => internalNames.has(name)
+
+/**
+ * Names that differ only in '.' and '_' fall together where metrics replace one by the other, so Kafka takes only the first of them.
+ * Equal keys collide.
+ */
+export const collisionKey = (name: string): string => name.replaceAll('.', '_')
+
+function nameFault(name: string): string | undefined {
+  if (name === '') return 'it is empty'
+  if (name === '.' || name === '..') return 'it would be a directory above'
+  if (name.length > topicNameLengthMax) return `it has ${name.length} characters, at most ${topicNameLengthMax} are allowed`
+  if (!legal.test(name)) return 'only letters, digits, ".", "_" and "-" are allowed'
+  return undefined
+}
