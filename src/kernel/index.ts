@@ -9,6 +9,7 @@ export { describePluginSettings, type PluginSettingDescription } from './plugin/
 export { every, maybe, token, tokenName, type AnyToken, type Every, type Maybe, type Need, type Token } from './plugin/token.ts'
 export * from './model/ids.ts'
 export * from './model/topic-settings.ts'
+export * from './ports/broker-identity.ts'
 export * from './ports/broker-settings.ts'
 export * from './ports/clock.ts'
 export * from './ports/cluster-metadata.ts'
