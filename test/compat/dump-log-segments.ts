@@ -1,0 +1,95 @@
+import { readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { kafkaClassPath } from './peers.ts'
+import { briefJvmOptions, runProgram } from './process.ts'
+
+export interface DumpReport {
+  /** Files that were read, by suffix. */
+  readonly files: Readonly<Record<string, number>>
+  readonly batches: number
+  /** What the tool complains about, a line each; empty for a good folder. */
+  readonly complaints: readonly string[]
+}
+
+/** Names of Kafka's own files start with 20 digits, so that LevelDB's `.log` files are not taken for segments. */
+const kafkaFile = /^\d{20}(\.log|\.index|\.timeindex|\.txnindex|\.snapshot)$/
+
+function findFiles (dir: string, skip: RegExp): string[] {
+  return readdirSync(dir, { withFileTypes: true, recursive: true })
+    .filter(entry => entry.isFile() && kafkaFile.test(entry.name))
+    .map(entry => join(entry.parentPath, entry.name))
+    .filter(file => !skip.test(file))
+    .sort()
+}
+
+const complaint = /mismatch|not found|out of order|non-consecutive|isvalid: false|invalid bytes|corrupt|exception|error|ignoring|invalid|fail/i
+
+/**
+ * The tool's output without what it says of a good file. It takes the offset before a file's first record for -1, so
+ * that every file which does not begin at offset 0 is said to have a gap there; that line alone is allowed, with its
+ * heading, where its offset is the one in the file's name.
+ */
+export function complaintsIn (output: string, files: readonly string[], deepIteration: boolean): string[] {
+  const baseOffsets = new Set(files.map(file => Number(basename(file).slice(0, 20))))
+  const lines = output.split('\n').map(line => line.trim()).filter(line => line !== '')
+  const complaints: string[] = []
+  let heading: string | undefined
+  for (const line of lines) {
+    const gap = /^(-?\d+) is followed by (\d+)$/.exec(line)
+    if (gap && gap[1] === '-1' && baseOffsets.has(Number(gap[2])) && deepIteration) continue
+    if (gap) {
+      complaints.push(`${heading ?? ''} ${line}`.trim())
+    } else if (/^non-consecutive offsets in/i.test(line)) {
+      heading = line
+    } else if (complaint.test(line) && !/isvalid: true/.test(line)) {
+      complaints.push(line)
+    }
+  }
+  return complaints
+}
+
+async function dump (args: readonly string[], files: readonly string[]): Promise<{ batches: number; complaints: string[] }> {
+  if (files.length === 0) return { batches: 0, complaints: [] }
+  try {
+    const { stdout, stderr } = await runProgram('java', [...briefJvmOptions, '-cp', kafkaClassPath()!,
+      'org.apache.kafka.tools.DumpLogSegments', ...args, '--files', files.join(',')], { timeoutMs: 600_000 })
+    const text = stdout.toString()
+    return {
+      batches: text.match(/^baseOffset: /gm)?.length ?? 0,
+      complaints: complaintsIn(`${text}\n${stderr}`, files, args.includes('--deep-iteration')),
+    }
+  } catch (error) {
+    return { batches: 0, complaints: [`DumpLogSegments ${args.join(' ')}: ${(error as Error).message}`] }
+  }
+}
+
+/**
+ * Reads every segment, index and producer snapshot below `dir` with Kafka 4.4's DumpLogSegments: batches with their
+ * records and checksums, indexes against their logs and by their own sanity check. `skip` leaves out files by path.
+ */
+export async function dumpCheck (dir: string, { skip = /(?!)/ }: { skip?: RegExp } = {}): Promise<DumpReport> {
+  if (!kafkaClassPath()) throw new Error('Apache Kafka is not installed: run .ci/install-peers.sh')
+  const files = findFiles(dir, skip)
+  const suffixOf = (file: string): string => file.slice(file.lastIndexOf('.'))
+  const of = (...suffixes: string[]): string[] => files.filter(file => suffixes.includes(suffixOf(file)))
+  const runs = [
+    await dump(['--deep-iteration'], of('.log')),
+    await dump([], of('.index', '.timeindex', '.snapshot', '.txnindex')),
+    await dump(['--index-sanity-check'], of('.index', '.timeindex')),
+  ]
+  const counts: Record<string, number> = {}
+  for (const file of files) counts[suffixOf(file)] = (counts[suffixOf(file)] ?? 0) + 1
+  return { files: counts, batches: runs[0]!.batches, complaints: runs.flatMap(({ complaints }) => complaints) }
+}
+
+/** `npx tsx test/compat/dump-log-segments.ts DIR`: exit 1 with the complaints, if there are any. */
+async function main (): Promise<void> {
+  const report = await dumpCheck(process.argv[2] ?? 'data')
+  console.log(`${JSON.stringify(report.files)}, ${report.batches} batches, ${report.complaints.length} complaints`)
+  for (const line of report.complaints) console.log(`  ${line}`)
+  process.exitCode = report.complaints.length > 0 ? 1 : 0
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main()

@@ -1,0 +1,194 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+import { type CompatClient } from './client.ts'
+import { Control, offersGroups } from './control.ts'
+import { type Dataset, makeDataset, verify } from './dataset.ts'
+import { dumpCheck } from './dump-log-segments.ts'
+import { franzGo } from './franz-go/client.ts'
+import { kafkaAvailable, startKafka } from './kafka-broker.ts'
+import { kafkaConsole } from './kafka-console/client.ts'
+import { kafkaPython } from './kafka-python/client.ts'
+import { kafkajs } from './kafkajs/client.ts'
+import { kcat } from './kcat/client.ts'
+import { librdkafka } from './librdkafka/client.ts'
+import { startMillrace } from './millrace-broker.ts'
+import { kafkaClassPath, repositoryDir } from './peers.ts'
+import { makePlan, type TopicPlan } from './plan.ts'
+import { platformatic } from './platformatic/client.ts'
+import { producerPerformance } from './producer-performance/client.ts'
+import { type CheckResult, printed, tally } from './report.ts'
+
+const allClients: readonly CompatClient[] =
+  [librdkafka, kcat, kafkaPython, kafkaConsole, franzGo, kafkajs, platformatic, producerPerformance]
+
+const usage = `usage: npm run compat -- [options]
+
+  --peer millrace|kafka   the broker to start and test (default: this checkout's build)
+  --bootstrap HOST:PORT   test a broker that runs already
+  --only NAME[,NAME…]     clients: ${allClients.map(({ name }) => name).join(', ')}
+  --records N             records a topic (default 100000)
+  --cross all|turns       who reads what others wrote: everybody all, or each other client once (default turns)
+  --quick                 2000 records
+  --no-install            do not run .ci/install-peers.sh before
+  -o json                 machine-readable result on stdout
+`
+
+interface Subject {
+  readonly peer: string
+  readonly bootstrap: string
+  /** Folder that may be read once the broker has ended; absent for a broker that somebody else runs. */
+  readonly dataDir?: string
+  end (): Promise<void>
+  remove (): Promise<void>
+}
+
+async function startSubject (peer: string, bootstrap: string | undefined): Promise<Subject> {
+  const nothing = async (): Promise<void> => {}
+  if (bootstrap) return { peer: 'broker', bootstrap, end: nothing, remove: nothing }
+  if (peer !== 'kafka' && peer !== 'millrace') throw new Error(`unknown peer ${peer}: millrace or kafka`)
+  if (peer === 'kafka' && !kafkaAvailable()) throw new Error('Apache Kafka could not be installed')
+  const broker = peer === 'kafka' ? await startKafka() : await startMillrace()
+  return { peer, bootstrap: broker.bootstrap, dataDir: broker.dataDir, end: () => broker.end(), remove: () => broker.stop() }
+}
+
+/** Runs one check, and makes of what it throws a failure. */
+async function timed (
+  check: Pick<CheckResult, 'check' | 'client' | 'producer' | 'codec' | 'dataset'>,
+  act: () => Promise<Partial<CheckResult> | void>,
+): Promise<CheckResult> {
+  const began = performance.now()
+  try {
+    const more = await act()
+    return { ...check, status: 'passed', ...more, ms: performance.now() - began }
+  } catch (error) {
+    return { ...check, status: 'failed', ms: performance.now() - began, reason: (error as Error).message }
+  }
+}
+
+class CompatRun {
+  readonly results: CheckResult[] = []
+  readonly #datasets = new Map<string, Dataset>()
+  readonly #bootstrap: string
+  readonly #control: Control
+  readonly #groups: boolean
+  readonly #suffix = Date.now().toString(36)
+
+  constructor (bootstrap: string, control: Control, groups: boolean) {
+    this.#bootstrap = bootstrap
+    this.#control = control
+    this.#groups = groups
+  }
+
+  #dataset ({ kind, records }: TopicPlan): Dataset {
+    const key = `${kind}-${records}`
+    const made = this.#datasets.get(key) ?? makeDataset(kind, records)
+    this.#datasets.set(key, made)
+    return made
+  }
+
+  #record (result: CheckResult): void {
+    this.results.push(result)
+    if (result.status === 'failed' || process.env.CI) {
+      const { check, client, producer, codec, dataset, status, ms } = result
+      console.error(`${status}  ${check} ${client}${producer ? ` of ${producer}` : ''} ${codec} ${dataset} ${(ms / 1000).toFixed(1)} s`)
+    } else if (process.stderr.isTTY) {
+      process.stderr.write(`\r\x1b[K${this.results.length} checks, ${result.client} ${result.check} ${result.codec ?? ''}`)
+    }
+  }
+
+  /** Writes one topic and has it read back by each of its consumers. */
+  async topic (plan: TopicPlan): Promise<void> {
+    const { producer, codec, kind: dataset } = plan
+    const topic = `${plan.topic}-${this.#suffix}`
+    const missing = producer.missing()
+    const skip = (reason: string): void => {
+      this.#record({ check: 'produce', client: producer.name, codec, dataset, status: 'skipped', ms: 0, reason })
+    }
+    if (missing) return skip(missing)
+    let counts: number[] = []
+    const written = await timed({ check: 'produce', client: producer.name, codec, dataset }, async () => {
+      await this.#control.createTopic(topic, plan.partitions)
+      await producer.produce!({ bootstrap: this.#bootstrap, topic, codec, dataset: this.#dataset(plan) })
+      counts = await this.#control.endOffsets(topic)
+      const sum = counts.reduce((total, n) => total + n, 0)
+      if (sum !== plan.records) throw new Error(`${plan.records} records written, the partitions end at ${counts.join(' + ')}`)
+    })
+    this.#record(written)
+    for (const consumer of plan.consumers) await this.#consume(plan, topic, counts, consumer, written.status === 'passed')
+  }
+
+  async #consume (plan: TopicPlan, topic: string, counts: number[], consumer: CompatClient, written: boolean): Promise<void> {
+    const check = {
+      check: 'consume', client: consumer.name, producer: plan.producer.name, codec: plan.codec, dataset: plan.kind,
+    } as const
+    const reason = consumer.missing() ??
+      (consumer.readsInGroup && !this.#groups ? 'reads in groups only, which the broker does not offer' : undefined) ??
+      (written ? undefined : 'it was not written')
+    if (reason) return this.#record({ ...check, status: 'skipped', ms: 0, reason })
+    this.#record(await timed(check, async () => {
+      const received = await consumer.consume!({ bootstrap: this.#bootstrap, topic, counts })
+      const all = !consumer.readsOnePartition || counts.length === 1
+      if (!all && received.length !== counts[0]) {
+        throw new Error(`${received.length} records read of ${counts[0]} in partition 0`)
+      }
+      return verify(this.#dataset(plan), received, all)
+    }))
+  }
+}
+
+async function checkFiles (subject: Subject): Promise<CheckResult[]> {
+  if (!subject.dataDir) return []
+  const check = { check: 'dump', client: subject.peer } as const
+  if (!kafkaClassPath()) return [{ ...check, status: 'skipped', ms: 0, reason: "Kafka's jars could not be had" }]
+  return [await timed(check, async () => {
+    const { files, batches, complaints } = await dumpCheck(subject.dataDir!, { skip: /__cluster_metadata/ })
+    if (complaints.length > 0) throw new Error(complaints.slice(0, 10).join('\n'))
+    if (batches === 0) throw new Error(`no batch found in ${JSON.stringify(files)}`)
+    return { reason: `${Object.entries(files).map(([suffix, n]) => `${n} ${suffix}`).join(', ')}, ${batches} batches` }
+  })]
+}
+
+async function main (): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      peer: { type: 'string', default: 'millrace' }, bootstrap: { type: 'string' }, only: { type: 'string' },
+      records: { type: 'string' }, cross: { type: 'string', default: 'turns' }, quick: { type: 'boolean' },
+      'no-install': { type: 'boolean' }, output: { type: 'string', short: 'o' }, help: { type: 'boolean' },
+    },
+  })
+  if (values.help) { console.log(usage); return 0 }
+  const only = values.only?.split(',')
+  const unknown = only?.find(wanted => !allClients.some(({ name }) => name === wanted))
+  if (unknown) { console.error(`unknown client ${unknown}\n\n${usage}`); return 2 }
+  if (!values['no-install']) spawnSync('bash', [join(repositoryDir, '.ci', 'install-peers.sh')], { stdio: ['ignore', 2, 2] })
+
+  const began = Date.now()
+  const records = Number(values.records ?? (values.quick ? 2000 : 100_000))
+  const clients = allClients.filter(({ name }) => !only || only.includes(name))
+  const versions = Object.fromEntries(await Promise.all(
+    clients.map(async client => [client.name, client.missing() ? '' : await client.version()] as const)))
+  const subject = await startSubject(values.peer, values.bootstrap)
+  const results: CheckResult[] = []
+  try {
+    const control = await Control.connect(subject.bootstrap)
+    const run = new CompatRun(subject.bootstrap, control, await offersGroups(subject.bootstrap))
+    for (const plan of makePlan({ clients, records, cross: values.cross === 'all' ? 'all' : 'turns' })) await run.topic(plan)
+    await control.close()
+    await subject.end()
+    results.push(...run.results, ...await checkFiles(subject))
+  } finally {
+    await subject.remove()
+  }
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
+  const report = {
+    peer: subject.peer, bootstrap: subject.bootstrap, records, versions, results,
+    seconds: Math.round((Date.now() - began) / 1000),
+  }
+  if (values.output === 'json') console.log(JSON.stringify(report, null, 2))
+  else console.log(`${printed(report)}\n${tally(results)}`)
+  return results.some(({ status }) => status === 'failed') ? 1 : 0
+}
+
+process.exitCode = await main()
