@@ -70,6 +70,7 @@ export const errorTable = {
   MR_RECORD_CODEC_UNAVAILABLE: row('operational', false, 76, 501, 'no {codec} codec is installed; install the optional package {package}'),
   MR_RECORD_CORRUPT: row('request', true, 2, 400, 'corrupt record batch: {reason}'),
   MR_RECORD_DECOMPRESSED_TOO_LARGE: row('request', false, 10, 413, 'the batch decompresses to more than {limit} bytes'),
+  MR_RECORD_TIMESTAMP_INVALID: row('request', false, 32, 400, 'invalid timestamp in a record batch: {reason}; correct it, or change message.timestamp.before.max.ms or message.timestamp.after.max.ms of the topic'),
   MR_RECORD_TOO_LARGE: row('request', false, 10, 413, 'a batch of {size} bytes is over max.message.bytes={limit} of {topic}'),
   // topics
   MR_TOPIC_EXISTS: row('request', false, 36, 409, 'topic {topic} exists already'),

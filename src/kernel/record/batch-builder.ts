@@ -1,0 +1,223 @@
+import { assert } from '../../base/assert.ts'
+import { utf8Length } from '../../base/bytes-writer.ts'
+import { varintSize, varlongSize } from '../../base/varint.ts'
+import { type Compression } from '../ports/compression.ts'
+import {
+  attributeControl, attributeDeleteHorizon, attributeLogAppendTime, attributeTransactional, batchHeaderBytes, batchPrefixBytes, magicAt,
+  putCrc, putInt16, putInt32, putInt64,
+} from './batch-header.ts'
+import { type CompressionCodec } from './compression-codec.ts'
+import { type RecordHeader } from './log-record.ts'
+
+/** What goes into the header of a batch beside its records. Absent numbers are -1, "none"; absent flags are false. */
+export interface BatchFields {
+  readonly codec?: CompressionCodec
+  readonly compressionLevel?: number | undefined
+  readonly baseOffset?: number
+  readonly leaderEpoch?: number
+  readonly producerId?: number
+  readonly producerEpoch?: number
+  readonly baseSequence?: number
+  readonly transactional?: boolean
+  readonly control?: boolean
+  /** Stored as the timestamp of all records. */
+  readonly logAppendTime?: number
+  /** Larger than the last record's when compaction has dropped records behind it. */
+  readonly lastOffsetDelta?: number
+}
+
+const encoder = new TextEncoder()
+const noHeaders: readonly RecordHeader[] = []
+/** The length of a batch is a signed 32-bit field. */
+const batchBytesMax = 0x7fff_ffff
+
+/**
+ * Makes batches, one after another: append records, then finish, then reset. The buffer is kept and grows to the largest batch. It writes
+ * what it is given: limits of size and age are the caller's.
+ */
+export class BatchBuilder {
+  private readonly compression: Compression | undefined
+  private bytes: Uint8Array
+  private at = batchHeaderBytes
+  private count = 0
+  private lastDelta = -1
+  private baseTimestamp = -1
+  private maxTimestamp = -1
+  private horizonMs = -1
+
+  /** Without a compression only codec 0 can be finished with. */
+  constructor(compression?: Compression, initialBytes = 16_384) {
+    this.compression = compression
+    this.bytes = new Uint8Array(Math.max(initialBytes, batchHeaderBytes))
+  }
+
+  get recordsCount(): number {
+    return this.count
+  }
+
+  /** Bytes of the batch so far, header included, not compressed. */
+  get sizeBytes(): number {
+    return this.at
+  }
+
+  /** Forgets the records. */
+  reset(): void {
+    this.at = batchHeaderBytes
+    this.count = 0
+    this.lastDelta = -1
+    this.baseTimestamp = -1
+    this.maxTimestamp = -1
+    this.horizonMs = -1
+  }
+
+  /** Marks the batch with the time after which its tombstones may go (KIP-534). Before the first append: it takes the base timestamp's place. */
+  setDeleteHorizon(deleteHorizonMs: number): void {
+    assert(this.count === 0, 'a delete horizon is set before the first record')
+    this.horizonMs = deleteHorizonMs
+    this.baseTimestamp = deleteHorizonMs
+  }
+
+  /** What `sizeBytes` could be after such an append, at most. */
+  sizeWith(key: Uint8Array | null, value: Uint8Array | null, headers: readonly RecordHeader[] = noHeaders): number {
+    // Length, attributes, timestamp, offset, key length, value length, number of headers: none longer than this.
+    return this.at + 5 + 1 + 8 + 5 + 5 + 5 + 5 + (key === null ? 0 : key.length) + (value === null ? 0 : value.length) + headersBytes(headers)
+  }
+
+  /**
+   * Adds a record and gives its offset delta. Bytes are copied. `timestamp` is in milliseconds, -1 for none. `offsetDelta` is for those who
+   * write gaps on purpose (compaction); deltas must grow.
+   */
+  append(
+    timestamp: number, key: Uint8Array | null, value: Uint8Array | null, headers: readonly RecordHeader[] = noHeaders,
+    offsetDelta = this.lastDelta + 1,
+  ): number {
+    assert(offsetDelta > this.lastDelta, 'offset deltas grow')
+    if (this.count === 0 && this.horizonMs < 0) this.baseTimestamp = timestamp
+    const timestampDelta = timestamp - this.baseTimestamp
+    const keyLength = key === null ? -1 : key.length
+    const valueLength = value === null ? -1 : value.length
+    const body = 1 + varlongSize(timestampDelta) + varintSize(offsetDelta)
+      + varintSize(keyLength) + (keyLength > 0 ? keyLength : 0) + varintSize(valueLength) + (valueLength > 0 ? valueLength : 0)
+      + varintSize(headers.length) + (headers.length === 0 ? 0 : headersBytes(headers))
+    if (this.at + 5 + body > this.bytes.length) this.grow(5 + body)
+    const bytes = this.bytes
+    let at = putVarint(bytes, this.at, body)
+    bytes[at++] = 0
+    at = putVarlong(bytes, at, timestampDelta)
+    at = putVarint(bytes, at, offsetDelta)
+    at = putVarint(bytes, at, keyLength)
+    if (key !== null) at = putBytes(bytes, at, key)
+    at = putVarint(bytes, at, valueLength)
+    if (value !== null) at = putBytes(bytes, at, value)
+    at = putVarint(bytes, at, headers.length)
+    if (headers.length > 0) at = putHeaders(bytes, at, headers)
+    this.at = at
+    this.count++
+    this.lastDelta = offsetDelta
+    if (timestamp > this.maxTimestamp) this.maxTimestamp = timestamp
+    return offsetDelta
+  }
+
+  /** The batch as bytes that the caller owns. The builder keeps its records until `reset`. */
+  finish(fields: BatchFields = {}): Uint8Array {
+    if (fields.codec === undefined || fields.codec === 0) return this.finishInPlace(fields).slice()
+    assert(this.compression !== undefined, 'a builder that compresses has a compression')
+    const records = this.compression.compress(fields.codec, this.bytes.subarray(batchHeaderBytes, this.at), fields.compressionLevel)
+    const batch = new Uint8Array(batchHeaderBytes + records.length)
+    batch.set(records, batchHeaderBytes)
+    this.writeHeader(batch, batch.length, fields)
+    return batch
+  }
+
+  /** The uncompressed batch as a view of the builder's buffer, valid until the next append or reset. */
+  finishInPlace(fields: BatchFields = {}): Uint8Array {
+    assert(fields.codec === undefined || fields.codec === 0, 'a batch finished in place is not compressed')
+    this.writeHeader(this.bytes, this.at, fields)
+    return this.bytes.subarray(0, this.at)
+  }
+
+  private writeHeader(bytes: Uint8Array, size: number, fields: BatchFields): void {
+    const none = -1
+    const attributes = (fields.codec ?? 0)
+      | (fields.logAppendTime === undefined ? 0 : attributeLogAppendTime)
+      | (fields.transactional === true ? attributeTransactional : 0)
+      | (fields.control === true ? attributeControl : 0)
+      | (this.horizonMs < 0 ? 0 : attributeDeleteHorizon)
+    const lastOffsetDelta = fields.lastOffsetDelta ?? Math.max(0, this.lastDelta)
+    assert(lastOffsetDelta >= this.lastDelta, 'the last offset of a batch is not before its last record')
+    putInt64(bytes, 0, fields.baseOffset ?? 0)
+    putInt32(bytes, 8, size - batchPrefixBytes)
+    putInt32(bytes, 12, fields.leaderEpoch ?? none)
+    bytes[magicAt] = 2
+    putInt16(bytes, 21, attributes)
+    putInt32(bytes, 23, lastOffsetDelta)
+    putInt64(bytes, 27, this.baseTimestamp)
+    putInt64(bytes, 35, fields.logAppendTime ?? this.maxTimestamp)
+    putInt64(bytes, 43, fields.producerId ?? none)
+    putInt16(bytes, 51, fields.producerEpoch ?? none)
+    putInt32(bytes, 53, fields.baseSequence ?? none)
+    putInt32(bytes, 57, this.count)
+    putCrc(bytes, 0)
+  }
+
+  private grow(more: number): void {
+    assert(this.at + more <= batchBytesMax, 'a batch is below 2 GiB')
+    const larger = new Uint8Array(Math.min(batchBytesMax, Math.max(this.bytes.length * 2, this.at + more)))
+    larger.set(this.bytes.subarray(0, this.at))
+    this.bytes = larger
+  }
+}
+
+function headersBytes(headers: readonly RecordHeader[]): number {
+  let total = 0
+  for (const header of headers) {
+    const keyBytes = utf8Length(header.key)
+    const valueLength = header.value === null ? -1 : header.value.length
+    total += varintSize(keyBytes) + keyBytes + varintSize(valueLength) + Math.max(0, valueLength)
+  }
+  return total
+}
+
+function putHeaders(bytes: Uint8Array, start: number, headers: readonly RecordHeader[]): number {
+  let at = start
+  for (const header of headers) {
+    at = putVarint(bytes, at, utf8Length(header.key))
+    at += encoder.encodeInto(header.key, bytes.subarray(at)).written
+    at = putVarint(bytes, at, header.value === null ? -1 : header.value.length)
+    if (header.value !== null) at = putBytes(bytes, at, header.value)
+  }
+  return at
+}
+
+function putBytes(bytes: Uint8Array, at: number, from: Uint8Array): number {
+  const length = from.length
+  if (length > 16) bytes.set(from, at)
+  else for (let index = 0; index < length; index++) bytes[at + index] = from[index]!
+  return at + length
+}
+
+function putVarint(bytes: Uint8Array, start: number, value: number): number {
+  let rest = ((value << 1) ^ (value >> 31)) >>> 0
+  let at = start
+  while (rest >= 0x80) {
+    bytes[at++] = (rest & 0x7f) | 0x80
+    rest >>>= 7
+  }
+  bytes[at++] = rest
+  return at
+}
+
+function putVarlong(bytes: Uint8Array, start: number, value: number): number {
+  if (value >= -0x4000_0000 && value < 0x4000_0000) return putVarint(bytes, start, value)
+  assert(Number.isSafeInteger(value), 'a timestamp delta is a safe integer')
+  const magnitude = value < 0 ? -(value + 1) : value
+  let at = start
+  bytes[at++] = ((magnitude & 0x3f) << 1) | (value < 0 ? 1 : 0) | 0x80
+  let rest = Math.floor(magnitude / 64)
+  while (rest >= 0x80) {
+    bytes[at++] = (rest & 0x7f) | 0x80
+    rest = Math.floor(rest / 128)
+  }
+  bytes[at++] = rest
+  return at
+}

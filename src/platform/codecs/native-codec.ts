@@ -1,0 +1,29 @@
+import { type CompressionCodec, codecName } from '../../kernel/record/compression-codec.ts'
+import { MillraceError } from '../../kernel/errors/index.ts'
+
+/**
+ * One codec, as NodeCompression drives it. Bounds known from headers have been checked before; `limitBytes` is for the decoders that can
+ * stop by themselves. Whatever these throw or reject with that is no error of ours means that the bytes are not of the format.
+ */
+export interface NativeCodec {
+  compress(bytes: Uint8Array, level: number | undefined): Uint8Array
+  decompress(bytes: Uint8Array, limitBytes: number): Uint8Array
+  decompressLater(bytes: Uint8Array, limitBytes: number): Promise<Uint8Array>
+}
+
+/** Loads a package by name, or throws. */
+export type LoadPackage = (name: string) => unknown
+
+/** An optional package, loaded now. MR_RECORD_CODEC_UNAVAILABLE when it is not installed or does not run on this machine. */
+export function loadOptional<T>(load: LoadPackage, name: string, codec: CompressionCodec): T {
+  try {
+    return load(name) as T
+  } catch (error) {
+    throw new MillraceError('MR_RECORD_CODEC_UNAVAILABLE', { codec: codecName(codec), package: name }, error)
+  }
+}
+
+/** Between two bounds, `fallback` for none. */
+export function clampLevel(level: number | undefined, min: number, max: number, fallback: number): number {
+  return level === undefined ? fallback : Math.min(max, Math.max(min, Math.trunc(level)))
+}

@@ -1,0 +1,56 @@
+import * as zlib from 'node:zlib'
+import { codecZstd } from '../../kernel/record/compression-codec.ts'
+import { clampLevel, loadOptional, type LoadPackage, type NativeCodec } from './native-codec.ts'
+
+/** What node:zlib has from Node 22.15 and 23.8 on. */
+interface ZstdOfNode {
+  zstdCompressSync?(bytes: Uint8Array, options: { params: Record<number, number> }): Uint8Array
+  zstdDecompressSync(bytes: Uint8Array, options: { maxOutputLength: number }): Uint8Array
+  zstdDecompress(
+    bytes: Uint8Array, options: { maxOutputLength: number }, done: (error: Error | null, result: Uint8Array) => void,
+  ): void
+  readonly constants: { readonly ZSTD_c_compressionLevel: number }
+}
+
+interface ZstdPackage {
+  readonly Encoder: new (level: number) => { encodeSync(bytes: Buffer): Uint8Array }
+  readonly Decoder: new () => { decodeSync(bytes: Buffer): Uint8Array, decode(bytes: Buffer): Promise<Uint8Array> }
+}
+
+const levelMin = -131_072
+const levelMax = 22
+const levelDefault = 3
+
+/** zstd of node:zlib where it has it, else of the package `@toondepauw/node-zstd`. Levels -131072 to 22, by default 3. */
+export function loadZstd(load: LoadPackage, ofNode: ZstdOfNode = zlib as unknown as ZstdOfNode): NativeCodec {
+  return ofNode.zstdCompressSync === undefined ? zstdOfPackage(load) : zstdOfNode(ofNode as Required<ZstdOfNode>)
+}
+
+function zstdOfNode(ofNode: Required<ZstdOfNode>): NativeCodec {
+  const levelParameter = ofNode.constants.ZSTD_c_compressionLevel
+  return {
+    compress: (bytes, level) => ofNode.zstdCompressSync(bytes, { params: { [levelParameter]: clampLevel(level, levelMin, levelMax, levelDefault) } }),
+    decompress: (bytes, limitBytes) => ofNode.zstdDecompressSync(bytes, { maxOutputLength: limitBytes }),
+    decompressLater: (bytes, limitBytes) => new Promise((resolve, reject) => {
+      ofNode.zstdDecompress(bytes, { maxOutputLength: limitBytes }, (error, result) => {
+        if (error === null) resolve(result)
+        else reject(error)
+      })
+    }),
+  }
+}
+
+function zstdOfPackage(load: LoadPackage): NativeCodec {
+  const { Encoder, Decoder } = loadOptional<ZstdPackage>(load, '@toondepauw/node-zstd', codecZstd)
+  const decoder = new Decoder()
+  return {
+    compress: (bytes, level) => new Encoder(clampLevel(level, levelMin, levelMax, levelDefault)).encodeSync(asBuffer(bytes)),
+    decompress: (bytes) => decoder.decodeSync(asBuffer(bytes)),
+    decompressLater: (bytes) => decoder.decode(asBuffer(bytes)),
+  }
+}
+
+/** The package takes nothing but Buffers. The same memory. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
