@@ -1,5 +1,9 @@
 /** The Kafka protocol as pure codecs: bytes <-> typed messages. No sockets, no clocks, no state but the compiled codecs and a text cache. */
 export { apiKeys, apiName, isFlexibleVersion, isKnownApiKey, type ApiKey, type ApiName } from './api-keys.ts'
+export {
+  consumerAssignment, consumerSubscription, decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription,
+  type ConsumerAssignment, type ConsumerSubscription,
+} from './consumer-protocol.ts'
 export { beginFrame, endFrame, frameSizeBytes, FrameSplitter, type FrameSplitterOptions, type FrameStart } from './framing.ts'
 export { writeRequestFrame, writeResponseFrame, type RequestEnvelope, type ResponseEnvelope } from './frames.ts'
 export {

@@ -30,6 +30,9 @@ export class MessageCodec<F extends Fields = Fields> {
   readonly version: number
   private reading: Read | undefined
   private writing: Write | undefined
+  /** Reads like `reading` and notes the field in `trace`. Made at the first malformed message and kept: bad clients must stay cheap. */
+  private tracing: Read | undefined
+  private readonly trace = { path: '' }
 
   constructor(definition: MessageDefinition<F>, version: number) {
     this.definition = definition
@@ -70,13 +73,12 @@ export class MessageCodec<F extends Fields = Fields> {
   /** Reads once more, with a reader that notes where it is, and says which field it was. */
   private explain(reader: BytesReader, reason: string): MillraceError {
     const start = reader.position
-    const trace = { path: '' }
     try {
-      compileReader(this.definition, this.version, trace)(reader)
+      (this.tracing ??= compileReader(this.definition, this.version, this.trace))(reader)
     } catch (error) {
       if (!isBytesError(error)) throw error
       return new MillraceError('MR_PROTOCOL_MALFORMED', {
-        what: `${this.definition.name} v${this.version} ${trace.path}`, position: error.position - start, reason: error.reason,
+        what: `${this.definition.name} v${this.version} ${this.trace.path}`, position: error.position - start, reason: error.reason,
       }, error)
     }
     return new MillraceError('MR_PROTOCOL_MALFORMED', { what: `${this.definition.name} v${this.version}`, position: 0, reason })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { BytesReader } from '../../../src/base/bytes-reader.ts'
 import { BytesWriter } from '../../../src/base/bytes-writer.ts'
 import { Prng } from '../../../src/base/prng.ts'
-import { codecFor, completeMessage, type MessageDefinition, wireApis } from '../../../src/wire/index.ts'
+import { codecFor, completeMessage, consumerAssignment, consumerSubscription, type MessageDefinition, wireApis } from '../../../src/wire/index.ts'
 import { type Field, type Struct } from '../../../src/wire/schema/definition.ts'
 import { type FactField, type FactMessage, readApis, readMessages } from './reference/kafka-grammar.ts'
 import { randomMessage } from './reference/random-message.ts'
@@ -10,7 +10,9 @@ import { decode, encode } from './reference/reference-codec.ts'
 
 const facts = readMessages()
 const apis = readApis()
-const definitions: MessageDefinition[] = wireApis.flatMap(api => [api.request, api.response])
+const definitions: MessageDefinition[] = [
+  ...wireApis.flatMap(api => [api.request, api.response]), consumerSubscription, consumerAssignment,
+]
 
 function factOf(definition: MessageDefinition): FactMessage {
   const fact = facts.get(definition.name)

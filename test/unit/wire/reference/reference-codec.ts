@@ -30,11 +30,18 @@ const sameAsDefault = (field: FactField, value: unknown): boolean => JSON.string
 
 // --- encoding ---
 
-export function encode(message: FactMessage, version: number, value: Message): Buffer {
-  const parts: Buffer[] = []
-  encodeStruct(parts, message.fields, version, holds(message.flexible, version), value)
-  return Buffer.concat(parts)
+export interface EncodeOptions {
+  /** Puts a tagged field that no version has into every tag buffer. */
+  unknownTag?: number
 }
+
+export function encode(message: FactMessage, version: number, value: Message, options: EncodeOptions = {}): Buffer {
+  const parts: Parts = { list: [], options }
+  encodeStruct(parts, message.fields, version, holds(message.flexible, version), value)
+  return Buffer.concat(parts.list)
+}
+
+interface Parts { list: Buffer[]; options: EncodeOptions }
 
 function uvarint(value: number): Buffer {
   const bytes: number[] = []
@@ -53,39 +60,41 @@ function integer(size: number, value: number | bigint): Buffer {
   return buffer.subarray(8 - size)
 }
 
-function encodeStruct(parts: Buffer[], fields: FactField[], version: number, flexible: boolean, value: Message): void {
+function encodeStruct(parts: Parts, fields: FactField[], version: number, flexible: boolean, value: Message): void {
   const present = fields.filter(field => holds(field.versions, version))
   for (const field of present) {
     if (!isTagged(field, version)) encodeField(parts, field, version, flexible, value[field.name])
   }
   if (!flexible) return
   const tagged = present.filter(field => isTagged(field, version) && !sameAsDefault(field, value[field.name])).sort((a, b) => a.tag! - b.tag!)
-  parts.push(uvarint(tagged.length))
+  const { unknownTag } = parts.options
+  parts.list.push(uvarint(tagged.length + (unknownTag === undefined ? 0 : 1)))
   for (const field of tagged) {
-    const inner: Buffer[] = []
+    const inner: Parts = { list: [], options: parts.options }
     encodeField(inner, field, version, true, value[field.name])
-    const data = Buffer.concat(inner)
-    parts.push(uvarint(field.tag!), uvarint(data.length), data)
+    const data = Buffer.concat(inner.list)
+    parts.list.push(uvarint(field.tag!), uvarint(data.length), data)
   }
+  if (unknownTag !== undefined) parts.list.push(uvarint(unknownTag), uvarint(5), Buffer.from('extra'))
 }
 
-function encodeField(parts: Buffer[], field: FactField, version: number, flexible: boolean, value: unknown): void {
+function encodeField(parts: Parts, field: FactField, version: number, flexible: boolean, value: unknown): void {
   if (!field.isArray) {
     encodeValue(parts, field, version, flexible, value, holds(field.nullable, version))
     return
   }
   if (value === null) {
-    parts.push(flexible ? uvarint(0) : integer(4, -1))
+    parts.list.push(flexible ? uvarint(0) : integer(4, -1))
     return
   }
   const items = value as unknown[]
-  parts.push(flexible ? uvarint(items.length + 1) : integer(4, items.length))
+  parts.list.push(flexible ? uvarint(items.length + 1) : integer(4, items.length))
   for (const item of items) encodeValue(parts, field, version, flexible, item, false)
 }
 
-function encodeValue(parts: Buffer[], field: FactField, version: number, flexible: boolean, value: unknown, nullable: boolean): void {
+function encodeValue(parts: Parts, field: FactField, version: number, flexible: boolean, value: unknown, nullable: boolean): void {
   if (field.fields.length > 0) {
-    if (nullable) parts.push(integer(1, value === null ? -1 : 1))
+    if (nullable) parts.list.push(integer(1, value === null ? -1 : 1))
     if (value !== null) encodeStruct(parts, field.fields, version, flexible, value as Message)
     return
   }
@@ -94,22 +103,22 @@ function encodeValue(parts: Buffer[], field: FactField, version: number, flexibl
     case 'string':
     case 'bytes':
     case 'records': {
-      if (value === null) parts.push(flexible ? uvarint(0) : integer(lengthBytes, -1))
+      if (value === null) parts.list.push(flexible ? uvarint(0) : integer(lengthBytes, -1))
       else {
         const data = typeof value === 'string' ? Buffer.from(value, 'utf8') : Buffer.from(value as Uint8Array)
-        parts.push(flexible ? uvarint(data.length + 1) : integer(lengthBytes, data.length), data)
+        parts.list.push(flexible ? uvarint(data.length + 1) : integer(lengthBytes, data.length), data)
       }
       return
     }
-    case 'uuid': parts.push(Buffer.from(value as string, 'base64url')); return
-    case 'bool': parts.push(integer(1, value === true ? 1 : 0)); return
+    case 'uuid': parts.list.push(Buffer.from(value as string, 'base64url')); return
+    case 'bool': parts.list.push(integer(1, value === true ? 1 : 0)); return
     case 'float64': {
       const buffer = Buffer.alloc(8)
       buffer.writeDoubleBE(value as number)
-      parts.push(buffer)
+      parts.list.push(buffer)
       return
     }
-    default: parts.push(integer(sizeOf(field.type), value as number))
+    default: parts.list.push(integer(sizeOf(field.type), value as number))
   }
 }
 
