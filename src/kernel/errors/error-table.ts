@@ -59,6 +59,9 @@ export const errorTable = {
   MR_NET_CONNECT: row('operational', true, 13, 503, 'cannot connect to {host}:{port}: {reason}'),
   MR_NET_INSECURE: row('config', false, -1, 500, 'listening on {host} reaches beyond this machine and no authentication is set up; listen on 127.0.0.1, or pass --insecure if the network is trusted'),
   MR_NET_LISTEN: row('config', false, -1, 500, 'cannot listen on {host}:{port}: {reason}'),
+  // idempotent producers
+  MR_PRODUCER_EPOCH_FENCED: row('request', false, 47, 409, 'producer {producerId} with epoch {epoch} is fenced on {topic}-{partition}: a newer instance has epoch {current}'),
+  MR_PRODUCER_OUT_OF_ORDER: row('request', false, 45, 409, 'producer {producerId}, epoch {epoch} sent sequence {sequence} to {topic}-{partition}, where its last one is {last}'),
   // the wire protocol
   MR_PROTOCOL_FIELD_VERSION: row('request', false, 35, 400, '{what} cannot be sent in version {version}, and may not be left out; leave it at its default or use a version that has it'),
   MR_PROTOCOL_FRAME_SIZE: row('request', false, 42, 400, 'a frame of {size} bytes is outside [{min}, {max}]; raise socket.request.max.bytes if the client is right'),

@@ -1,0 +1,57 @@
+import { type TopicSettings } from '../model/topic-settings.ts'
+
+/** Offsets in an index entry are this far from the segment's base offset at most: an int32. */
+export const relativeOffsetMax = 0x7fff_ffff
+
+/** The segment that is appended to, as far as a roll depends on it. */
+export interface ActiveSegment {
+  readonly baseOffset: number
+  readonly sizeBytes: number
+  /** When it was made, or opened by this process. */
+  readonly createdMs: number
+  /** Largest timestamp of its first batch; -1 when that has none or there is no batch. */
+  readonly firstTimestamp: number
+  /** Its part of `segment.jitter.ms`, drawn when it was made. */
+  readonly jitterMs: number
+  /** No entry fits one of its indexes any more. */
+  readonly indexFull: boolean
+}
+
+/** The batch that is to be appended. */
+export interface NextBatch {
+  readonly bytes: number
+  readonly lastOffset: number
+  /** -1 when it has none. */
+  readonly maxTimestamp: number
+}
+
+/**
+ * Whether a batch has to go to a new segment: the old one would pass `segment.bytes`, spans `segment.ms` of record time (wall time since it
+ * was made, where records have none), is full in an index, or the batch's offset does not fit its entries. An empty segment never
+ * rolls but for the offset.
+ */
+export function mustRoll(segment: ActiveSegment, next: NextBatch, settings: TopicSettings, nowMs: number): boolean {
+  if (next.lastOffset - segment.baseOffset > relativeOffsetMax) return true
+  if (segment.sizeBytes === 0) return false
+  if (segment.sizeBytes > settings.segmentBytes - next.bytes || segment.indexFull) return true
+  return timeHasCome(segment, next.maxTimestamp, settings, nowMs)
+}
+
+function timeHasCome(segment: ActiveSegment, newestTimestamp: number, settings: TopicSettings, nowMs: number): boolean {
+  const waitedMs = segment.firstTimestamp >= 0 && newestTimestamp >= 0 ? newestTimestamp - segment.firstTimestamp : nowMs - segment.createdMs
+  return waitedMs > settings.segmentMs - segment.jitterMs
+}
+
+/**
+ * Whether a segment that nothing is appended to is old enough to be closed, so that retention and compaction may have it. Its age counts
+ * from the later of its making and its first record: records dated back do not close it early.
+ */
+export function mayCloseByTime(segment: ActiveSegment, settings: TopicSettings, nowMs: number): boolean {
+  if (segment.sizeBytes === 0) return false
+  return nowMs - Math.max(segment.createdMs, segment.firstTimestamp) > settings.segmentMs - segment.jitterMs
+}
+
+/** A segment's part of `segment.jitter.ms`, so that partitions that were made together do not roll together. */
+export function drawJitterMs(settings: TopicSettings, fraction: number): number {
+  return Math.floor(fraction * Math.min(settings.segmentJitterMs, settings.segmentMs))
+}

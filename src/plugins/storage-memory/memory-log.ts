@@ -1,0 +1,207 @@
+import { assert } from '../../base/assert.ts'
+import { MillraceError } from '../../kernel/errors/index.ts'
+import { runEnd } from '../../kernel/log/batch-walk.ts'
+import { EpochHistory, type EpochEnd } from '../../kernel/log/epoch-history.ts'
+import { ProducerState } from '../../kernel/log/producer-state.ts'
+import { firstRecordSince, newestRecord } from '../../kernel/log/record-search.ts'
+import { expiredSegments } from '../../kernel/log/retention-policy.ts'
+import { drawJitterMs, mayCloseByTime, mustRoll } from '../../kernel/log/roll-policy.ts'
+import { type PartitionId } from '../../kernel/model/ids.ts'
+import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
+import { type Clock, type Random } from '../../kernel/ports/clock.ts'
+import { type Compression } from '../../kernel/ports/compression.ts'
+import { type SweepReport } from '../../kernel/ports/log-store.ts'
+import {
+  type AppendOrigin, type AppendOutcome, type LogWatcher, type PartitionLog, type ReadRequest, type ReadSink, type TimestampHit,
+} from '../../kernel/ports/partition-log.ts'
+import { baseOffsetOf, lastOffsetDeltaOf, leaderEpochOf, maxTimestampOf, putBaseOffset, putLeaderEpoch } from '../../kernel/record/batch-header.ts'
+import { BatchReader } from '../../kernel/record/batch-reader.ts'
+import { MemorySegment } from './memory-segment.ts'
+
+export interface MemoryLogWorld {
+  readonly clock: Clock
+  readonly random: Random
+  readonly compression: Compression
+  /** `producer.id.expiration.ms` */
+  readonly producerExpirationMs: number
+}
+
+const nothing = new Uint8Array(0)
+const noRelease = (): void => {}
+
+/** A partition log in slabs of memory. What was appended counts as flushed: it is as safe as it will ever be. */
+export class MemoryLog implements PartitionLog {
+  readonly id: PartitionId
+  watcher: LogWatcher | undefined
+  private readonly world: MemoryLogWorld
+  private readonly epochs = new EpochHistory()
+  private readonly producers: ProducerState
+  private readonly reader: BatchReader
+  private settings: TopicSettings
+  private segments: MemorySegment[]
+  private start = 0
+  private end = 0
+  private watermark = 0
+  private bytes = 0
+  private closed = false
+
+  constructor(id: PartitionId, settings: TopicSettings, world: MemoryLogWorld) {
+    this.id = id
+    this.settings = settings
+    this.world = world
+    this.producers = new ProducerState(id, world.clock.wallMs())
+    this.reader = new BatchReader(world.compression)
+    this.segments = [this.newSegment(0)]
+  }
+
+  get startOffset(): number { return this.start }
+  get endOffset(): number { return this.end }
+  get flushedOffset(): number { return this.end }
+  get highWatermark(): number { return this.watermark }
+  get lastEpoch(): number { return this.epochs.lastEpoch }
+  get sizeBytes(): number { return this.bytes }
+
+  append(bytes: Uint8Array, at: number, length: number, origin: AppendOrigin): AppendOutcome {
+    if (this.closed) throw this.closedError()
+    assert(origin.leaderEpoch >= this.epochs.lastEpoch, 'leader epochs of a log never go back')
+    if (origin.role === 'leader') {
+      if (this.producers.check(bytes, at) === 'duplicate') {
+        return { baseOffset: this.producers.duplicateBaseOffset, lastOffset: this.producers.duplicateLastOffset, duplicate: true }
+      }
+      putBaseOffset(bytes, at, this.end)
+      putLeaderEpoch(bytes, at, origin.leaderEpoch)
+    }
+    const baseOffset = baseOffsetOf(bytes, at)
+    assert(baseOffset >= this.end, 'a batch begins at the log end or later')
+    const lastOffset = baseOffset + lastOffsetDeltaOf(bytes, at)
+    let active = this.segments.at(-1)!
+    const next = { bytes: length, lastOffset, maxTimestamp: maxTimestampOf(bytes, at) }
+    if (mustRoll(active, next, this.settings, this.world.clock.wallMs())) {
+      active = this.newSegment(baseOffset)
+      this.segments.push(active)
+    }
+    active.append(bytes, at, length)
+    this.producers.apply(bytes, at)
+    this.epochs.append(leaderEpochOf(bytes, at), baseOffset)
+    this.end = lastOffset + 1
+    this.bytes += length
+    return { baseOffset, lastOffset, duplicate: false }
+  }
+
+  read(request: ReadRequest, sink: ReadSink): undefined {
+    if (this.closed) return void sink.failed(this.closedError())
+    const { offset, endOffset } = request
+    if (offset < this.start || offset > this.end) return void sink.failed(this.rangeError(offset))
+    const slab = offset >= endOffset ? undefined : this.segments.find(segment => segment.endOffset > offset)?.slabFor(offset)
+    if (slab === undefined) return void sink.read(nothing, noRelease)
+    const from = slab.find(offset)
+    const to = runEnd(slab.bytes, from, slab.used, endOffset, request.maxBytes, request.atLeastOneBatch)
+    sink.read(slab.bytes.subarray(from, to), noRelease)
+  }
+
+  truncateTo(offset: number): void {
+    if (this.closed) throw this.closedError()
+    if (offset >= this.end) return
+    if (offset <= this.start) {
+      this.segments = [this.newSegment(offset)]
+      this.start = offset
+    } else {
+      while (this.segments.length > 1 && this.segments.at(-1)!.baseOffset >= offset) this.segments.pop()
+      this.segments.at(-1)!.truncateTo(offset)
+    }
+    this.end = Math.max(this.start, this.segments.at(-1)!.endOffset)
+    this.watermark = Math.min(this.watermark, this.end)
+    this.bytes = this.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
+    this.epochs.truncateEnd(this.end)
+    this.rebuildProducers()
+  }
+
+  deleteTo(offset: number): void {
+    if (this.closed) throw this.closedError()
+    if (offset > this.watermark) throw this.rangeError(offset)
+    if (offset <= this.start) return
+    this.start = offset
+    this.epochs.truncateStart(offset)
+    this.sweep(this.world.clock.wallMs())
+  }
+
+  locate(timestampMs: number | 'max', endOffset: number): TimestampHit | undefined {
+    if (this.closed) throw this.closedError()
+    const range = { startOffset: this.start, endOffset: Math.min(endOffset, this.end) }
+    let newest: TimestampHit | undefined
+    for (const segment of this.segments) {
+      for (const slab of segment.slabs) {
+        if (slab.endOffset <= range.startOffset || slab.baseOffset >= range.endOffset) continue
+        if (timestampMs === 'max') {
+          if (slab.maxTimestamp > (newest?.timestamp ?? -1)) newest = newestRecord(slab.bytes, 0, slab.used, range, this.reader, newest)
+        } else if (slab.maxTimestamp >= timestampMs) {
+          const hit = firstRecordSince(slab.bytes, 0, slab.used, timestampMs, range, this.reader)
+          if (hit !== undefined) return hit
+        }
+      }
+    }
+    return newest
+  }
+
+  epochEnd(epoch: number): EpochEnd {
+    if (this.closed) throw this.closedError()
+    return this.epochs.endOf(epoch, this.end)
+  }
+
+  configure(settings: TopicSettings): void {
+    if (this.closed) throw this.closedError()
+    this.settings = settings
+  }
+
+  raiseHighWatermark(offset: number): void {
+    if (this.closed) throw this.closedError()
+    this.watermark = Math.max(this.watermark, Math.min(offset, this.end))
+  }
+
+  /** Rolls by time, applies retention, forgets idle producers. */
+  sweep(nowMs: number): SweepReport {
+    this.producers.expire(nowMs, this.world.producerExpirationMs)
+    const count = this.segments.length
+    const limits = { sizeBytes: this.bytes, startOffset: this.start, highWatermark: this.watermark, nowMs }
+    const expired = expiredSegments(this.segments, limits, this.settings)
+    const rolls = expired === count || mayCloseByTime(this.segments.at(-1)!, this.settings, nowMs)
+    if (rolls) this.segments.push(this.newSegment(this.end))
+    let bytesDeleted = 0
+    for (const segment of this.segments.splice(0, expired)) bytesDeleted += segment.sizeBytes
+    this.bytes -= bytesDeleted
+    if (expired > 0) {
+      this.start = Math.max(this.start, this.segments[0]!.baseOffset)
+      this.epochs.truncateStart(this.start)
+    }
+    return { segmentsDeleted: expired, bytesDeleted, segmentsRolled: rolls ? 1 : 0 }
+  }
+
+  /** Every later call fails with MR_LOG_CLOSED. */
+  close(): void {
+    if (this.closed) return
+    this.closed = true
+    this.segments = []
+    this.watcher?.failed(this.closedError())
+  }
+
+  private newSegment(baseOffset: number): MemorySegment {
+    return new MemorySegment(baseOffset, this.world.clock.wallMs(), drawJitterMs(this.settings, this.world.random.fraction()))
+  }
+
+  /** From all records left: which producer sent what is cut from a producer's last batches, the state itself does not say. */
+  private rebuildProducers(): void {
+    this.producers.clear()
+    for (const segment of this.segments) {
+      for (const slab of segment.slabs) this.producers.applyAll(slab.bytes, 0, slab.used)
+    }
+  }
+
+  private closedError(): MillraceError {
+    return new MillraceError('MR_LOG_CLOSED', { topic: this.id.topic, partition: this.id.partition })
+  }
+
+  private rangeError(offset: number): MillraceError {
+    const { topic, partition } = this.id
+    return new MillraceError('MR_LOG_OFFSET_OUT_OF_RANGE', { topic, partition, offset, start: this.start, end: this.end })
+  }
+}
