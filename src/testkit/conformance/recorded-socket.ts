@@ -1,0 +1,104 @@
+import { type Endpoint, type Network, type Socket, type SocketHandler } from '../../kernel/ports/network.ts'
+
+/** The owner of a socket that keeps what it is told, and lets a test wait for it. */
+export class RecordedSocket implements SocketHandler {
+  readonly socket: Socket
+  /** All bytes that came, in order. */
+  received = new Uint8Array(0)
+  /** How often each was called. */
+  dataCalls = 0
+  drainedCalls = 0
+  closedCalls = 0
+  closedWith: unknown
+  /** Calls after `closed`: there must be none. */
+  lateCalls = 0
+  /** Called for every piece of data, after it was kept. */
+  onData: (() => void) | undefined
+  private waiting: { readonly condition: () => boolean, readonly resolve: () => void }[] = []
+
+  constructor(socket: Socket) {
+    this.socket = socket
+    socket.open(this)
+  }
+
+  data(bytes: Uint8Array, offset: number, length: number): void {
+    this.noteLate()
+    this.dataCalls++
+    const longer = new Uint8Array(this.received.length + length)
+    longer.set(this.received)
+    longer.set(bytes.subarray(offset, offset + length), this.received.length)
+    this.received = longer
+    this.onData?.()
+    this.wake()
+  }
+
+  drained(): void {
+    this.noteLate()
+    this.drainedCalls++
+    this.wake()
+  }
+
+  closed(error?: unknown): void {
+    this.noteLate()
+    this.closedCalls++
+    this.closedWith = error
+    this.wake()
+  }
+
+  /** Resolves when the condition holds; it is looked at after every call. */
+  until(condition: () => boolean): Promise<void> {
+    return new Promise(resolve => {
+      this.waiting.push({ condition, resolve })
+      this.wake()
+    })
+  }
+
+  bytesReceived(count: number): Promise<void> {
+    return this.until(() => this.received.length >= count)
+  }
+
+  gone(): Promise<void> {
+    return this.until(() => this.closedCalls > 0)
+  }
+
+  private noteLate(): void {
+    if (this.closedCalls > 0) this.lateCalls++
+  }
+
+  private wake(): void {
+    for (const entry of this.waiting.filter(each => each.condition())) {
+      this.waiting.splice(this.waiting.indexOf(entry), 1)
+      entry.resolve()
+    }
+  }
+}
+
+export interface RecordedPair {
+  readonly client: RecordedSocket
+  readonly server: RecordedSocket
+}
+
+/** Two ends of a new connection to a listener of `acceptInto`. */
+export async function connectPair(network: Network, accepted: AcceptQueue, to: Endpoint): Promise<RecordedPair> {
+  const next = accepted.next()
+  const client = new RecordedSocket(await network.connect(to, { timeoutMs: 10_000 }))
+  return { client, server: await next }
+}
+
+/** Hands out accepted sockets in the order in which they came. */
+export class AcceptQueue {
+  private readonly ready: RecordedSocket[] = []
+  private readonly wanted: ((socket: RecordedSocket) => void)[] = []
+
+  readonly accept = (socket: Socket): void => {
+    const recorded = new RecordedSocket(socket)
+    const first = this.wanted.shift()
+    if (first === undefined) this.ready.push(recorded)
+    else first(recorded)
+  }
+
+  next(): Promise<RecordedSocket> {
+    const first = this.ready.shift()
+    return first === undefined ? new Promise(resolve => this.wanted.push(resolve)) : Promise.resolve(first)
+  }
+}
