@@ -1,15 +1,10 @@
-import { isBytesError } from '../base/bytes-error.ts'
-import { BytesReader } from '../base/bytes-reader.ts'
-import { BytesWriter } from '../base/bytes-writer.ts'
-import { MillraceError } from '../kernel/errors/index.ts'
-import { codecFor } from './schema/compile-codec.ts'
-import { arrayOf, bytes, type Fields, int32, string, struct, type DraftOfFields, type ValueOf } from './schema/definition.ts'
-import { defineMessage, type DraftOf, type MessageDefinition, type MessageOf } from './schema/message.ts'
+import { arrayOf, bytes, int32, string, struct } from './schema/definition.ts'
+import { defineMessage, type DraftOf, type MessageOf } from './schema/message.ts'
+import { decodeVersioned, encodeVersioned } from './versioned-data.ts'
 
 /**
  * What members of a classic group with protocol type `consumer` put into the opaque bytes of JoinGroup and SyncGroup. It is an agreement
- * among clients, which brokers pass on unread (quirk 46). Each blob begins with its version; fields are only ever appended, so a newer one
- * is read as the newest that is known, and what is behind it is ignored.
+ * among clients, which brokers pass on unread (quirk 46). Each blob begins with its version; fields are only ever appended.
  */
 
 /**
@@ -44,45 +39,20 @@ export type ConsumerAssignment = MessageOf<typeof consumerAssignment>
 
 /** The bytes of a subscription, in an array that the caller owns. */
 export function encodeSubscription(version: number, subscription: DraftOf<typeof consumerSubscription>): Uint8Array {
-  return encode(consumerSubscription, version, subscription)
+  return encodeVersioned(consumerSubscription, version, subscription)
 }
 
 /** Throws MR_PROTOCOL_MALFORMED. `userData` is a view. */
 export function decodeSubscription(data: Uint8Array): ConsumerSubscription {
-  return decode(consumerSubscription, data)
+  return decodeVersioned(consumerSubscription, data)
 }
 
 /** The bytes of an assignment, in an array that the caller owns. */
 export function encodeAssignment(version: number, assignment: DraftOf<typeof consumerAssignment>): Uint8Array {
-  return encode(consumerAssignment, version, assignment)
+  return encodeVersioned(consumerAssignment, version, assignment)
 }
 
 /** No bytes at all, which a member without assignment is given, are an empty assignment. Throws MR_PROTOCOL_MALFORMED. `userData` is a view. */
 export function decodeAssignment(data: Uint8Array): ConsumerAssignment {
-  return data.length === 0 ? { assignedPartitions: [], userData: null } : decode(consumerAssignment, data)
-}
-
-function encode<F extends Fields>(definition: MessageDefinition<F>, version: number, message: DraftOfFields<F>): Uint8Array {
-  const writer = new BytesWriter()
-  writer.int16(version)
-  codecFor(definition, version).write(writer, message)
-  return writer.finish()
-}
-
-function decode<F extends Fields>(definition: MessageDefinition<F>, data: Uint8Array): ValueOf<F> {
-  const reader = new BytesReader(data)
-  return codecFor(definition, readVersion(reader, definition)).read(reader)
-}
-
-function readVersion(reader: BytesReader, definition: MessageDefinition): number {
-  const what = `the version of ${definition.name}`
-  let version: number
-  try {
-    version = reader.int16()
-  } catch (error) {
-    if (!isBytesError(error)) throw error
-    throw new MillraceError('MR_PROTOCOL_MALFORMED', { what, position: 0, reason: error.reason }, error)
-  }
-  if (version < 0) throw new MillraceError('MR_PROTOCOL_MALFORMED', { what, position: 0, reason: `it is ${version}` })
-  return Math.min(version, definition.versions.max)
+  return data.length === 0 ? { assignedPartitions: [], userData: null } : decodeVersioned(consumerAssignment, data)
 }

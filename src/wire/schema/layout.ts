@@ -60,8 +60,8 @@ function layOutStruct(struct: Struct, version: number, flexible: boolean, at: st
   const tagged: FieldLayout[] = []
   const absent: FieldLayout[] = []
   for (const [name, field] of Object.entries(struct.fields)) {
-    // Names become source text; nothing but an identifier may.
-    assert(/^[a-z][A-Za-z0-9]*$/.test(name), `field name ${name}`)
+    // Names become source text, so they are identifiers; and a message that lacks a field must not seem to inherit it.
+    assert(/^[a-z][A-Za-z0-9]*$/.test(name) && !(name in Object.prototype), `field name ${name}`)
     const layout = layOutField(name, field, version, flexible, at, counter)
     fields.push(layout)
     if (!inRange(field.versions, version)) absent.push(layout)
