@@ -19,6 +19,9 @@ const row = (kind: ErrorRow['kind'], retriable: boolean, kafka: number, http: nu
 
 export const errorTable = {
   // cluster metadata and its consensus
+  MR_CLUSTER_BROKER_EPOCH_STALE: row('operational', false, 77, 409, 'broker {nodeId} registered again since epoch {epoch}; another process runs with its node id'),
+  MR_CLUSTER_BROKER_NOT_REGISTERED: row('operational', true, 102, 409, 'broker {nodeId} is not registered'),
+  MR_CLUSTER_METADATA_NEWER: row('config', false, 35, 500, 'the metadata was written by a newer release: {what}; start that release again, or a newer one'),
   MR_CLUSTER_NOT_CONTROLLER: row('operational', true, 41, 503, 'broker {nodeId} is not the controller; ask {leaderId}'),
   MR_CLUSTER_STOPPED: row('operational', true, 41, 503, 'the metadata service is stopping; ask again after the restart'),
   MR_CLUSTER_METADATA_CORRUPT: row('operational', false, 56, 500, 'the metadata log in {path} is damaged at index {index}: {reason}; run `millrace cluster recover` or restore the directory from a backup'),
@@ -76,10 +79,13 @@ export const errorTable = {
   MR_RECORD_TIMESTAMP_INVALID: row('request', false, 32, 400, 'invalid timestamp in a record batch: {reason}; correct it, or change message.timestamp.before.max.ms or message.timestamp.after.max.ms of the topic'),
   MR_RECORD_TOO_LARGE: row('request', false, 10, 413, 'a batch of {size} bytes is over max.message.bytes={limit} of {topic}'),
   // topics
+  MR_TOPIC_ASSIGNMENT_INVALID: row('request', false, 39, 400, 'topic {topic}: {reason}'),
+  MR_TOPIC_DELETION_DISABLED: row('request', false, 73, 403, 'topics cannot be deleted while delete.topic.enable is false'),
   MR_TOPIC_EXISTS: row('request', false, 36, 409, 'topic {topic} exists already'),
   MR_TOPIC_NAME_INVALID: row('request', false, 17, 400, 'invalid topic name {topic}: {reason}'),
   MR_TOPIC_PARTITIONS_INVALID: row('request', false, 37, 400, 'topic {topic}: {reason}'),
   MR_TOPIC_REPLICATION_INVALID: row('request', false, 38, 400, 'topic {topic}: {reason}'),
+  MR_TOPIC_REQUEST_INVALID: row('request', false, 42, 400, 'topic {topic}: {reason}'),
   MR_TOPIC_UNKNOWN: row('request', true, 3, 404, 'topic {topic} does not exist'),
   MR_TOPIC_UNKNOWN_ID: row('request', true, 100, 404, 'no topic has the id {topicId}'),
 } as const satisfies Record<`MR_${string}`, ErrorRow>

@@ -10,7 +10,7 @@ export interface BrokerEndpoint {
 
 export interface BrokerImage {
   readonly nodeId: number
-  /** Larger at each registration: the index of its record. */
+  /** Larger at each registration of any broker. */
   readonly epoch: number
   readonly incarnationId: Uuid
   readonly endpoints: readonly BrokerEndpoint[]

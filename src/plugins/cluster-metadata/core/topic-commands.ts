@@ -1,0 +1,175 @@
+import { checkTopicConfigs } from '../../../kernel/config/check-config.ts'
+import { resolveTopicConfigs, type BrokerValue } from '../../../kernel/config/resolve-topic-settings.ts'
+import { isMillraceError, MillraceError } from '../../../kernel/errors/millrace-error.ts'
+import { zeroUuid, type Uuid } from '../../../kernel/model/ids.ts'
+import { checkTopicName, collisionKey, isInternalTopic } from '../../../kernel/model/topic-name.ts'
+import { type CreatedTopic, type CreateTopic, type DeletedTopic } from '../../../kernel/ports/controller.ts'
+import { usableBrokers } from './broker-registry.ts'
+import { type Decision } from './decision.ts'
+import { type MetadataImage } from './metadata-image.ts'
+import { type MetadataRecord } from './metadata-records.ts'
+import { checkAssignment, placePartitions, type Replicas } from './partition-placement.ts'
+
+/** What the broker's settings say about topics. */
+export interface TopicRules {
+  readonly partitionsDefault: number
+  readonly replicationFactorDefault: number
+  readonly deletionAllowed: boolean
+  /** Of one topic, and of all topics of one request. */
+  readonly partitionsMax: number
+  readonly brokerValue: BrokerValue
+}
+
+export interface TopicName {
+  readonly name: string | undefined
+  readonly id: Uuid
+}
+
+/**
+ * Creates the topics that can be created; the others get an error each. Names are checked against the image and one another. Placement
+ * begins at a random broker. With `validateOnly` there are no records.
+ */
+export function decideCreation(image: MetadataImage, topics: readonly CreateTopic[], validateOnly: boolean, rules: TopicRules,
+  nextUint32: () => number, newTopicId: (taken: (id: Uuid) => boolean) => Uuid): Decision<readonly CreatedTopic[]> {
+  const creation = new TopicCreation(image, rules, nextUint32, newTopicId)
+  const twice = repeated(topics.map((topic) => topic.name))
+  const reply = topics.map((topic) => {
+    try {
+      if (twice.has(topic.name)) throw namedTwice(topic.name)
+      return creation.create(topic, validateOnly)
+    } catch (error) {
+      if (isMillraceError(error)) return refusedTopic(topic.name, error)
+      throw error
+    }
+  })
+  return { records: validateOnly ? [] : creation.records, reply }
+}
+
+/** Deletes the topics that exist; the others get an error each. */
+export function decideDeletion(image: MetadataImage, topics: readonly TopicName[], rules: TopicRules): Decision<readonly DeletedTopic[]> {
+  const records: MetadataRecord[] = []
+  const found = topics.map(({ name, id }) => (name === undefined ? image.topicsById.get(id) : image.topics.get(name)))
+  const twice = repeated(found.map((topic) => topic?.id))
+  const reply = topics.map(({ name, id }, index): DeletedTopic => {
+    const topic = found[index]
+    if (!rules.deletionAllowed) return { name, id, error: new MillraceError('MR_TOPIC_DELETION_DISABLED') }
+    if (topic === undefined) {
+      const error = name === undefined ? new MillraceError('MR_TOPIC_UNKNOWN_ID', { topicId: id }) : new MillraceError('MR_TOPIC_UNKNOWN', { topic: name })
+      return { name, id, error }
+    }
+    if (twice.has(topic.id)) return { name: topic.name, id: topic.id, error: namedTwice(topic.name) }
+    records.push({ type: 'topicDeleted', topicId: topic.id })
+    return { name: topic.name, id: topic.id, error: undefined }
+  })
+  return { records, reply }
+}
+
+class TopicCreation {
+  readonly records: MetadataRecord[] = []
+  private readonly image: MetadataImage
+  private readonly rules: TopicRules
+  private readonly nextUint32: () => number
+  private readonly newTopicId: (taken: (id: Uuid) => boolean) => Uuid
+  private readonly brokers: readonly number[]
+  private readonly namesByKey = new Map<string, string>()
+  private readonly ids = new Set<Uuid>()
+  private partitions = 0
+
+  constructor(image: MetadataImage, rules: TopicRules, nextUint32: () => number, newTopicId: (taken: (id: Uuid) => boolean) => Uuid) {
+    this.image = image
+    this.rules = rules
+    this.nextUint32 = nextUint32
+    this.newTopicId = newTopicId
+    this.brokers = usableBrokers(image)
+  }
+
+  create(topic: CreateTopic, validateOnly: boolean): CreatedTopic {
+    const { name } = topic
+    this.checkName(name)
+    const { values, warnings } = checkTopicConfigs(topic.configs)
+    const overrides = isInternalTopic(name) ? alwaysSynced(values) : values
+    const placement = this.place(topic)
+    this.partitions += placement.length
+    const id = validateOnly ? zeroUuid : this.newTopicId((candidate) => this.ids.has(candidate) || this.image.topicsById.has(candidate))
+    this.namesByKey.set(collisionKey(name), name)
+    if (!validateOnly) {
+      this.ids.add(id)
+      this.record(id, name, placement, overrides)
+    }
+    return {
+      name, error: undefined, id, partitions: placement.length, replicationFactor: placement[0]!.length,
+      configs: resolveTopicConfigs(overrides, this.rules.brokerValue).map(({ row, text, source }) => ({ name: row.name, value: text, source })),
+      warnings,
+    }
+  }
+
+  private checkName(name: string): void {
+    checkTopicName(name)
+    if (this.image.topics.has(name)) throw new MillraceError('MR_TOPIC_EXISTS', { topic: name })
+    const key = collisionKey(name)
+    const other = this.namesByKey.get(key) ?? this.image.namesByCollisionKey.get(key)
+    if (other !== undefined) {
+      throw new MillraceError('MR_TOPIC_NAME_INVALID', { topic: name, reason: `it differs from topic ${other} only in "." and "_", which metrics cannot tell apart` })
+    }
+  }
+
+  private place(topic: CreateTopic): readonly Replicas[] {
+    const { name, assignment } = topic
+    if (assignment !== undefined) {
+      if (topic.partitions !== -1 || topic.replicationFactor !== -1) {
+        throw new MillraceError('MR_TOPIC_REQUEST_INVALID', { topic: name, reason: 'an assignment excludes a number of partitions and a replication factor; both must be -1' })
+      }
+      if (assignment.length === 0) throw new MillraceError('MR_TOPIC_ASSIGNMENT_INVALID', { topic: name, reason: 'the assignment is empty' })
+      this.checkPartitionCount(name, assignment.length)
+      checkAssignment(name, assignment, new Set(this.brokers))
+      return assignment
+    }
+    const partitions = topic.partitions === -1 ? this.rules.partitionsDefault : topic.partitions
+    const factor = topic.replicationFactor === -1 ? this.rules.replicationFactorDefault : topic.replicationFactor
+    if (factor < 1) throw new MillraceError('MR_TOPIC_REPLICATION_INVALID', { topic: name, reason: `replication factor ${factor}; it must be one or more, or -1 for the default` })
+    if (partitions < 1) throw new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { topic: name, reason: `${partitions} partitions; it must be one or more, or -1 for the default` })
+    this.checkPartitionCount(name, partitions)
+    if (factor > this.brokers.length) {
+      throw new MillraceError('MR_TOPIC_REPLICATION_INVALID', { topic: name, reason: `replication factor ${factor} needs as many brokers, and ${this.brokers.length} are registered` })
+    }
+    return placePartitions(this.brokers, partitions, factor, this.nextUint32() % this.brokers.length)
+  }
+
+  private checkPartitionCount(topic: string, partitions: number): void {
+    const { partitionsMax } = this.rules
+    if (partitions > partitionsMax) {
+      throw new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { topic, reason: `${partitions} partitions are over the limit of ${partitionsMax}` })
+    }
+    if (this.partitions + partitions > partitionsMax) {
+      throw new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { topic, reason: `the topics of this request have more than ${partitionsMax} partitions together` })
+    }
+  }
+
+  private record(topicId: Uuid, name: string, placement: readonly Replicas[], overrides: ReadonlyMap<string, string>): void {
+    this.records.push({ type: 'topicCreated', topicId, name })
+    placement.forEach((replicas, partition) => {
+      this.records.push({ type: 'partitionCreated', topicId, partition, leader: replicas[0]!, leaderEpoch: 0, partitionEpoch: 0, replicas, isr: replicas })
+    })
+    for (const [key, value] of overrides) this.records.push({ type: 'topicConfigSet', topicId, name: key, value })
+  }
+}
+
+const namedTwice = (topic: string): MillraceError =>
+  new MillraceError('MR_TOPIC_REQUEST_INVALID', { topic, reason: 'it is named more than once in the request' })
+
+/** What the broker keeps for itself is synced before it is acknowledged, whatever the default of topics. */
+const alwaysSynced = (values: ReadonlyMap<string, string>): ReadonlyMap<string, string> => new Map([...values, ['durability', 'fsync']])
+
+const refusedTopic = (name: string, error: MillraceError): CreatedTopic =>
+  ({ name, error, id: zeroUuid, partitions: -1, replicationFactor: -1, configs: [], warnings: [] })
+
+function repeated<T>(values: readonly T[]): ReadonlySet<T> {
+  const seen = new Set<T>()
+  const twice = new Set<T>()
+  for (const value of values) {
+    if (value === undefined) continue
+    if (seen.has(value)) twice.add(value)
+    seen.add(value)
+  }
+  return twice
+}

@@ -1,0 +1,31 @@
+import { definePlugin } from '../../kernel/plugin/define-plugin.ts'
+import { BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
+import { BrokerSettings } from '../../kernel/ports/broker-settings.ts'
+import { Consensus } from '../../kernel/ports/consensus.ts'
+import { KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
+import { FatalErrors, Lifecycle } from '../../kernel/ports/lifecycle.ts'
+import { Logger } from '../../kernel/ports/telemetry.ts'
+import { coordinationSingleConfig } from './config.ts'
+import { SingleVoter } from './single-voter.ts'
+
+/** Beside the partitions, under a name that no partition can have. */
+const directoryName = '__millrace_metadata'
+
+export const plugin = definePlugin({
+  name: 'coordination-single',
+  contract: 1,
+  summary: 'Agrees on one log of commands with one voter: what is durable here is agreed.',
+  provides: [Consensus],
+  requires: [BrokerIdentity, BrokerSettings, KeyValueEngine, FatalErrors, Logger],
+  config: coordinationSingleConfig,
+  register({ provide }, { path, snapshotEntries, snapshotBytes }) {
+    provide([Consensus, Lifecycle], [BrokerIdentity, BrokerSettings, KeyValueEngine, FatalErrors, Logger],
+      (identity, settings, engine, fatal, logger) => new SingleVoter({
+        nodeId: identity.nodeId, path: path ?? `${firstDataDirectory(settings)}/${directoryName}`, snapshotEntries, snapshotBytes,
+      }, engine, fatal, logger))
+  },
+})
+
+function firstDataDirectory(settings: BrokerSettings): string {
+  return settings.list('log.dirs')[0] ?? settings.list('log.dir')[0]!
+}

@@ -1,0 +1,194 @@
+import { assert } from '../../base/assert.ts'
+import { deferred, type Deferred } from '../../base/deferred.ts'
+import { MillraceError } from '../../kernel/errors/millrace-error.ts'
+import { type Consensus, type ConsensusStatus, type ReplicatedMachine } from '../../kernel/ports/consensus.ts'
+import { type KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
+import { type FatalErrors, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
+import { type Logger } from '../../kernel/ports/telemetry.ts'
+import { emptyLog, nextEntry, type LogEntry, type LogPosition } from './core/log-entry.ts'
+import { VoterStore, type StoredLog } from './io/voter-store.ts'
+
+export interface SingleVoterOptions {
+  readonly nodeId: number
+  readonly path: string
+  /** A snapshot is made when so many commands, or so many bytes of them, were applied since the last. */
+  readonly snapshotEntries: number
+  readonly snapshotBytes: number
+}
+
+/** At most so much goes into one write, but for an append that is larger by itself. */
+const writeEntriesMax = 1000
+const writeBytesMax = 1_048_576
+
+interface PendingAppend {
+  readonly entries: readonly LogEntry[]
+  readonly done: Deferred<number>
+}
+
+type Phase = 'new' | 'started' | 'leading' | 'failed' | 'stopping' | 'stopped'
+
+/**
+ * The consensus of one: what is durable here is agreed. It leads as soon as it is open, in a term of its own for each start. Appends that
+ * come while a write is under way go into the next one together.
+ *
+ * A write that fails ends the broker: nobody can say what reached the disk, and only a restart reads it.
+ */
+export class SingleVoter implements Consensus, Lifecycle {
+  private readonly options: SingleVoterOptions
+  private readonly engine: KeyValueEngine
+  private readonly fatal: FatalErrors
+  private readonly log: Logger
+  private phase: Phase = 'new'
+  private store: VoterStore | undefined
+  private stored: StoredLog | undefined
+  private machine: ReplicatedMachine | undefined
+  private term = 0
+  /** Appended, though perhaps not written. */
+  private last: LogPosition = emptyLog
+  private applied: LogPosition = emptyLog
+  private entriesSinceSnapshot = 0
+  private bytesSinceSnapshot = 0
+  private pending: PendingAppend[] = []
+  private writing: Promise<void> | undefined
+  /** Settles with the append made last. */
+  private newest: Promise<unknown> = Promise.resolve()
+
+  constructor(options: SingleVoterOptions, engine: KeyValueEngine, fatal: FatalErrors, log: Logger) {
+    this.options = options
+    this.engine = engine
+    this.fatal = fatal
+    this.log = log
+  }
+
+  /** Locks the directory and checks all that is in it. */
+  async start(): Promise<void> {
+    this.store = await VoterStore.open(this.engine, this.options.path)
+    this.stored = await this.store.load(this.options.nodeId)
+    this.phase = 'started'
+  }
+
+  async stop(): Promise<void> {
+    if (this.phase === 'stopped') return
+    this.phase = 'stopping'
+    await this.writing
+    await this.store?.close()
+    this.store = undefined
+    this.phase = 'stopped'
+  }
+
+  async open(machine: ReplicatedMachine): Promise<void> {
+    assert(this.phase === 'started' && this.machine === undefined, 'a voter is opened once, after its start')
+    const stored = this.stored!
+    this.stored = undefined
+    this.machine = machine
+    this.term = stored.term + 1
+    // Durable before anything is done in the term, so that no later start takes it again.
+    await this.store!.saveHardState({ nodeId: this.options.nodeId, term: this.term })
+    machine.restore(stored.snapshot?.index ?? 0, stored.snapshot?.bytes)
+    for (const entry of stored.entries) machine.apply(entry.index, entry.term, entry.command)
+    this.last = this.applied = stored.last
+    this.entriesSinceSnapshot = stored.entries.length
+    this.bytesSinceSnapshot = stored.entryBytes
+    this.phase = 'leading'
+    this.log.info('metadata log opened', {
+      path: this.options.path, term: this.term, snapshotIndex: stored.snapshot?.index ?? 0, entries: stored.entries.length, lastIndex: stored.last.index,
+    })
+    machine.led(this.term)
+  }
+
+  append(commands: readonly Uint8Array[]): Promise<number> {
+    assert(commands.length > 0, 'an append has a command')
+    if (this.phase !== 'leading') return Promise.reject(this.refusal())
+    const entries: LogEntry[] = []
+    for (const command of commands) {
+      const entry = nextEntry(this.last, this.term, command)
+      entries.push(entry)
+      this.last = entry
+    }
+    const done = deferred<number>()
+    this.pending.push({ entries, done })
+    this.newest = done.promise
+    this.writing ??= this.writeAll()
+    return done.promise
+  }
+
+  async barrier(): Promise<void> {
+    if (this.phase !== 'leading') throw this.refusal()
+    await this.newest
+  }
+
+  status(): ConsensusStatus {
+    const leading = this.phase === 'leading'
+    return {
+      nodeId: this.options.nodeId,
+      leaderId: leading ? this.options.nodeId : undefined,
+      term: this.term,
+      lastIndex: this.last.index,
+      commitIndex: this.applied.index,
+      appliedIndex: this.applied.index,
+      voters: [this.options.nodeId],
+    }
+  }
+
+  /** Writes what is pending until nothing is. Never rejects. */
+  private async writeAll(): Promise<void> {
+    while (this.pending.length > 0) {
+      const batch = this.takeBatch()
+      try {
+        await this.store!.append(batch.flatMap((append) => append.entries))
+        for (const append of batch) this.apply(append)
+        await this.snapshotIfDue()
+      } catch (error) {
+        this.fail(error, batch)
+      }
+    }
+    this.writing = undefined
+  }
+
+  private takeBatch(): PendingAppend[] {
+    let entries = 0
+    let bytes = 0
+    let count = 0
+    while (count < this.pending.length) {
+      const append = this.pending[count]!
+      entries += append.entries.length
+      for (const entry of append.entries) bytes += entry.command.length
+      if (count > 0 && (entries > writeEntriesMax || bytes > writeBytesMax)) break
+      count++
+    }
+    return this.pending.splice(0, count)
+  }
+
+  private apply(append: PendingAppend): void {
+    for (const entry of append.entries) {
+      this.machine!.apply(entry.index, entry.term, entry.command)
+      this.applied = entry
+      this.entriesSinceSnapshot++
+      this.bytesSinceSnapshot += entry.command.length
+    }
+    append.done.resolve(this.applied.index)
+  }
+
+  private async snapshotIfDue(): Promise<void> {
+    if (this.entriesSinceSnapshot < this.options.snapshotEntries && this.bytesSinceSnapshot < this.options.snapshotBytes) return
+    const bytes = this.machine!.snapshot()
+    await this.store!.saveSnapshot(this.applied, bytes)
+    this.log.info('metadata snapshot written', { index: this.applied.index, bytes: bytes.length })
+    this.entriesSinceSnapshot = 0
+    this.bytesSinceSnapshot = 0
+  }
+
+  private fail(error: unknown, batch: readonly PendingAppend[]): void {
+    const stopping = this.phase === 'stopping'
+    if (!stopping) this.phase = 'failed'
+    for (const append of [...batch, ...this.pending]) append.done.reject(error)
+    this.pending = []
+    if (!stopping) this.machine!.lost()
+    this.fatal.fatal(error, 'coordination-single')
+  }
+
+  private refusal(): MillraceError {
+    if (this.phase === 'stopping' || this.phase === 'stopped') return new MillraceError('MR_CLUSTER_STOPPED')
+    return new MillraceError('MR_CLUSTER_NOT_CONTROLLER', { nodeId: this.options.nodeId, leaderId: 'again later' })
+  }
+}
