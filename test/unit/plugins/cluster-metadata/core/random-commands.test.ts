@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { Prng } from '../../../../../src/base/prng.ts'
+import { zeroUuid } from '../../../../../src/kernel/model/ids.ts'
+import { type TopicImage } from '../../../../../src/kernel/ports/cluster-metadata.ts'
+import { imageFromRecords, imageRecords } from '../../../../../src/plugins/cluster-metadata/core/image-snapshot.ts'
+import { type MetadataImage } from '../../../../../src/plugins/cluster-metadata/core/metadata-image.ts'
+import { decodeRecords, encodeRecords } from '../../../../../src/plugins/cluster-metadata/core/record-codec.ts'
+import { ControllerBench, newTopic, registration, settingsOf } from './metadata-fixtures.ts'
+
+/** The metadata as the plainest possible program would keep it. */
+class NaiveCluster {
+  readonly topics = new Map<string, { id: string, partitions: number, overrides: Map<string, string>, epochs: number[], leaders: number[] }>()
+  readonly lives = new Map<number, number>()
+  nextProducerId = 0
+}
+
+/** Everything that an image says, in a form that compares. */
+const plain = (image: MetadataImage) => ({
+  clusterId: image.clusterId,
+  brokers: [...image.brokers.values()].sort((left, right) => left.nodeId - right.nodeId),
+  topics: [...image.topics.values()].sort(byName),
+  byId: [...image.topicsById].map(([id, topic]) => `${id} ${topic.name}`).sort(),
+  keys: [...image.namesByCollisionKey].map((pair) => pair.join(' ')).sort(),
+  features: [...image.features],
+  nextProducerId: image.nextProducerId,
+})
+const byName = (left: TopicImage, right: TopicImage): number => (left.name < right.name ? -1 : 1)
+
+function step(bench: ControllerBench, model: NaiveCluster, random: Prng): void {
+  const names = ['a', 'b', 'a.b', 'a_b', 'c-d', 'e', 'f']
+  const name = random.pick(names)
+  const taken = model.topics.has(name) || [...model.topics.keys()].some((other) => other.replaceAll('.', '_') === name.replaceAll('.', '_'))
+  switch (random.below(5)) {
+    case 0:
+    case 1: {
+      const partitions = random.pick([-1, 0, 1, 4])
+      const replicationFactor = random.pick([-1, 1, 2])
+      const configs = new Map(random.chance(0.5) ? [['retention.ms', String(random.below(9))]] : [])
+      const brokers = model.lives.size
+      const [created] = bench.create(newTopic(name, { partitions, replicationFactor, configs }))
+      const allowed = !taken && partitions !== 0 && (replicationFactor === -1 ? 1 : replicationFactor) <= brokers
+      expect(created!.error === undefined).toBe(allowed)
+      if (allowed) {
+        const leaders = bench.image.topics.get(name)!.partitions.map((partition) => partition.leader)
+        model.topics.set(name, { id: created!.id, partitions: partitions === -1 ? 3 : partitions, overrides: configs, leaders, epochs: leaders.map(() => 0) })
+      }
+      return
+    }
+    case 2: {
+      const byId = random.chance(0.5)
+      const known = model.topics.get(name)
+      const [deleted] = bench.run({ type: 'deleteTopics', topics: [byId ? { name: undefined, id: known?.id ?? zeroUuid } : { name, id: zeroUuid }] })
+      expect(deleted!.error === undefined).toBe(known !== undefined)
+      model.topics.delete(name)
+      return
+    }
+    case 3: {
+      const nodeId = random.between(1, 3)
+      const life = (model.lives.get(nodeId) ?? -1) + (random.chance(0.7) || !model.lives.has(nodeId) ? 1 : 0)
+      const fresh = model.lives.get(nodeId) !== life
+      bench.run({ type: 'registerBroker', registration: registration(nodeId, life) })
+      model.lives.set(nodeId, life)
+      if (fresh) for (const topic of model.topics.values()) topic.leaders.forEach((leader, index) => { if (leader === nodeId) topic.epochs[index]!++ })
+      return
+    }
+    default: {
+      const nodeId = random.between(1, 3)
+      const broker = bench.image.brokers.get(nodeId)
+      if (broker === undefined) return
+      const block = bench.run({ type: 'allocateProducerIds', nodeId, brokerEpoch: broker.epoch })
+      expect(block).toEqual({ first: model.nextProducerId, count: 1000 })
+      model.nextProducerId += 1000
+    }
+  }
+}
+
+describe('random commands', () => {
+  it('leave what the plainest program would have, in every image, and a snapshot of it is equal', () => {
+    for (let run = 0; run < 30; run++) {
+      const seed = Math.floor(Math.random() * 2 ** 32)
+      const random = new Prng(seed)
+      const bench = new ControllerBench({}, seed)
+      const model = new NaiveCluster()
+      try {
+        for (let count = 0; count < 80; count++) {
+          const before = bench.image
+          const told = plain(before)
+          step(bench, model, random)
+          expect(plain(before)).toEqual(told)
+        }
+        const { image } = bench
+        expect([...image.topics.keys()].sort()).toEqual([...model.topics.keys()].sort())
+        for (const [name, expected] of model.topics) {
+          const topic = image.topics.get(name)!
+          expect(topic.id).toBe(expected.id)
+          expect(topic.partitions.map((partition) => partition.leaderEpoch)).toEqual(expected.epochs)
+          expect(topic.partitions).toHaveLength(expected.partitions)
+          expect([...topic.overrides]).toEqual([...expected.overrides])
+          expect(topic.settings).toEqual(settingsOf(expected.overrides))
+        }
+        const restored = imageFromRecords(decodeRecords(encodeRecords(imageRecords(image))), image.index, image.controllerId, settingsOf)
+        expect(plain(restored)).toEqual(plain(image))
+        expect(encodeRecords(imageRecords(restored))).toEqual(encodeRecords(imageRecords(image)))
+      } catch (error) {
+        throw new Error(`seed ${seed}`, { cause: error })
+      }
+    }
+  })
+
+  it('decide never changes the machine: asking twice gives the same records', () => {
+    const bench = new ControllerBench()
+    bench.run({ type: 'registerBroker', registration: registration(1) })
+    const names = (records: readonly object[]): string => JSON.stringify(records.map((record) => 'name' in record ? record.name : 0))
+    const command = { type: 'createTopics', topics: [newTopic('a'), newTopic('b')], validateOnly: false } as const
+    expect(names(bench.decide(command).records)).toBe(names(bench.decide(command).records))
+  })
+})
