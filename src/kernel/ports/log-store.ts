@@ -20,7 +20,9 @@ export interface SweepReport {
 }
 
 /**
- * All partition logs of one broker. When its start has resolved, every log that was there is recovered and listed.
+ * All partition logs of one broker. When its start has resolved, every log that was there is recovered and listed. Such a log has the
+ * broker's default settings until it is configured, and is left alone by retention until then: its topic may want to keep more.
+ * One that was found damaged is listed too; every call on it fails with MR_LOG_CORRUPT.
  * Capabilities of a plugin that provides it: `durable` (survives a restart), `compaction`, `transactionIndex`.
  */
 export interface LogStore {

@@ -25,9 +25,9 @@ export interface AppendOutcome {
 export interface ReadRequest {
   /** First offset wanted; the batch that holds it is returned whole, though it may begin before. */
   readonly offset: number
-  /** No batch that begins at or above it is returned: a watermark. */
+  /** No batch that begins at or above it is returned: a watermark. With `offset` at or above it nothing is. */
   readonly endOffset: number
-  /** At most so many bytes, but for the next line. */
+  /** At most so many bytes, but for the next line. Less may be returned though more is there: a read may end with a segment. */
   readonly maxBytes: number
   /** The first batch is returned even if it is larger than `maxBytes`. */
   readonly atLeastOneBatch: boolean
@@ -53,7 +53,7 @@ export interface TimestampHit {
 
 /** Told of what happens to a log by itself. */
 export interface LogWatcher {
-  /** `flushedOffset` moved. */
+  /** `flushedOffset` moved. Not called for what `append` itself has covered when it returns. */
   flushed(): void
   /** The log can not be written or read any more; every later call throws the same error. */
   failed(error: unknown): void

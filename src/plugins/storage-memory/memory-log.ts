@@ -122,7 +122,9 @@ export class MemoryLog implements PartitionLog {
     if (offset <= this.start) return
     this.start = offset
     this.epochs.truncateStart(offset)
-    this.sweep(this.world.clock.wallMs())
+    let below = 0
+    while (below < this.segments.length - 1 && this.segments[below]!.endOffset <= offset) below++
+    this.drop(below)
   }
 
   locate(timestampMs: number | 'max', endOffset: number): TimestampHit | undefined {
@@ -166,14 +168,7 @@ export class MemoryLog implements PartitionLog {
     const expired = expiredSegments(this.segments, limits, this.settings)
     const rolls = expired === count || mayCloseByTime(this.segments.at(-1)!, this.settings, nowMs)
     if (rolls) this.segments.push(this.newSegment(this.end))
-    let bytesDeleted = 0
-    for (const segment of this.segments.splice(0, expired)) bytesDeleted += segment.sizeBytes
-    this.bytes -= bytesDeleted
-    if (expired > 0) {
-      this.start = Math.max(this.start, this.segments[0]!.baseOffset)
-      this.epochs.truncateStart(this.start)
-    }
-    return { segmentsDeleted: expired, bytesDeleted, segmentsRolled: rolls ? 1 : 0 }
+    return { segmentsDeleted: expired, bytesDeleted: this.drop(expired), segmentsRolled: rolls ? 1 : 0 }
   }
 
   /** Every later call fails with MR_LOG_CLOSED. */
@@ -182,6 +177,17 @@ export class MemoryLog implements PartitionLog {
     this.closed = true
     this.segments = []
     this.watcher?.failed(this.closedError())
+  }
+
+  /** Drops so many of the oldest segments; gives their bytes. */
+  private drop(count: number): number {
+    if (count === 0) return 0
+    let bytes = 0
+    for (const segment of this.segments.splice(0, count)) bytes += segment.sizeBytes
+    this.bytes -= bytes
+    this.start = Math.max(this.start, this.segments[0]!.baseOffset)
+    this.epochs.truncateStart(this.start)
+    return bytes
   }
 
   private newSegment(baseOffset: number): MemorySegment {

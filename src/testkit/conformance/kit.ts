@@ -15,7 +15,7 @@ export function check(condition: unknown, claim: string): asserts condition {
   if (!condition) throw new ConformanceError(claim)
 }
 
-/** Compares numbers, strings, booleans, bytes and arrays of them. */
+/** Compares numbers, strings, booleans, bytes, and arrays and plain objects of them. */
 export function checkEqual(actual: unknown, expected: unknown, claim: string): void {
   if (!sameValue(actual, expected)) throw new ConformanceError(`${claim}: got ${show(actual)}, not ${show(expected)}`)
 }
@@ -66,11 +66,20 @@ function sameValue(left: unknown, right: unknown): boolean {
   if (Array.isArray(left) && Array.isArray(right)) {
     return left.length === right.length && left.every((item, index) => sameValue(item, right[index]))
   }
+  if (isPlainObject(left) && isPlainObject(right)) {
+    const keys = Object.keys(left)
+    return keys.length === Object.keys(right).length && keys.every(key => key in right && sameValue(left[key], right[key]))
+  }
   return Object.is(left, right)
+}
+
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
 function show(value: unknown): string {
   if (value instanceof Uint8Array) return value.length > 40 ? `${value.length} bytes` : `bytes [${value.join(' ')}]`
   if (Array.isArray(value)) return `[${value.map(show).join(', ')}]`
+  if (isPlainObject(value)) return `{ ${Object.entries(value).map(([key, item]) => `${key}: ${show(item)}`).join(', ')} }`
   return typeof value === 'object' && value !== null ? Object.prototype.toString.call(value) : String(value)
 }

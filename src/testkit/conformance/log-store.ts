@@ -1,0 +1,49 @@
+import { appendClaims } from './log-store-append.ts'
+import { durableClaims } from './log-store-durable.ts'
+import { lifecycleClaims } from './log-store-lifecycle.ts'
+import { randomOperations } from './log-store-random.ts'
+import { readClaims } from './log-store-read.ts'
+import { type LogStoreCapabilities, type LogStoreClaim, type LogStoreSubject } from './log-store-subject.ts'
+import { trimClaims } from './log-store-trim.ts'
+import { type DeclareTest } from './kit.ts'
+
+export { type LogStoreCapabilities, type LogStoreSubject } from './log-store-subject.ts'
+
+export interface LogStoreConformance {
+  readonly test: DeclareTest
+  readonly capabilities: LogStoreCapabilities
+  /** A started store for each test, in a world of its own. */
+  readonly create: () => Promise<LogStoreSubject>
+  /** What random claims are drawn from; draw it anew for each run and print it. */
+  readonly seed: number
+  /** How many runs of random operations are compared with the model. Default 20. */
+  readonly randomRuns?: number
+}
+
+/**
+ * What a log store and its partition logs promise (kernel/ports/log-store, partition-log), as tests. A store passes when all of them do;
+ * it skips only what its declared capabilities leave out.
+ */
+export function logStoreConformance(conformance: LogStoreConformance): void {
+  const { test, capabilities, create, seed, randomRuns = 20 } = conformance
+  const claims: LogStoreClaim[] = [
+    ...appendClaims, ...readClaims(seed), ...trimClaims, ...lifecycleClaims, ...durableClaims(seed),
+    {
+      title: `random operations agree with a naive model, ${randomRuns} times`,
+      body: async subject => {
+        for (let run = 0; run < randomRuns; run++) await randomOperations(subject, capabilities, seed + run)
+      },
+    },
+  ]
+  for (const { title, needs, body } of claims) {
+    if (needs !== undefined && !capabilities[needs]) continue
+    test(title, async () => {
+      const subject = await create()
+      try {
+        await body(subject)
+      } finally {
+        await subject.settle(subject.stop()).finally(() => subject.dispose?.())
+      }
+    })
+  }
+}
