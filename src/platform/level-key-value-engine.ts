@@ -1,0 +1,46 @@
+import { mkdirSync, realpathSync } from 'node:fs'
+import { ClassicLevel } from 'classic-level'
+import { MillraceError } from '../kernel/errors/index.ts'
+import { type KeyValueEngine, type KeyValueStore } from '../kernel/ports/key-value-store.ts'
+import { errnoOf, fileError } from './file-error.ts'
+import { LevelKeyValueStore, type LevelDatabase } from './level-key-value-store.ts'
+
+/**
+ * Stores open in this process, by their real path. LevelDB's lock is the process's: when a second open of a directory fails it closes its
+ * descriptor of the lock file, and with that the system drops the lock of the first. So a second open must never reach LevelDB.
+ */
+const openHere = new Set<string>()
+
+/** Key-value stores in LevelDB, a directory each. */
+export class LevelKeyValueEngine implements KeyValueEngine {
+  async open(path: string): Promise<KeyValueStore> {
+    const place = realPathOf(path)
+    if (openHere.has(place)) throw new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path })
+    openHere.add(place)
+    try {
+      const database: LevelDatabase = new ClassicLevel(place, { keyEncoding: 'view', valueEncoding: 'view' })
+      await database.open()
+      return new LevelKeyValueStore(path, database, () => openHere.delete(place))
+    } catch (error) {
+      openHere.delete(place)
+      throw openError(error, path)
+    }
+  }
+}
+
+function realPathOf(path: string): string {
+  try {
+    mkdirSync(path, { recursive: true })
+    return realpathSync(path)
+  } catch (error) {
+    throw fileError(error, 'open', path)
+  }
+}
+
+/** LevelDB hides its reason in the cause. */
+function openError(error: unknown, path: string): MillraceError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+  if (errnoOf(cause) === 'LEVEL_LOCKED') return new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path }, error)
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason }, error)
+}
