@@ -36,7 +36,12 @@ export function complaintsIn (output: string, files: readonly string[], deepIter
   const lines = output.split('\n').map(line => line.trim()).filter(line => line !== '')
   const complaints: string[] = []
   let heading: string | undefined
+  let file = ''
   for (const line of lines) {
+    if (line.startsWith('Dumping ')) {
+      file = line.slice('Dumping '.length)
+      continue
+    }
     const gap = /^(-?\d+) is followed by (\d+)$/.exec(line)
     if (gap && gap[1] === '-1' && baseOffsets.has(Number(gap[2])) && deepIteration) continue
     if (gap) {
@@ -44,24 +49,31 @@ export function complaintsIn (output: string, files: readonly string[], deepIter
     } else if (/^non-consecutive offsets in/i.test(line)) {
       heading = line
     } else if (complaint.test(line) && !/isvalid: true/.test(line)) {
-      complaints.push(line)
+      complaints.push(/^baseOffset: /.test(line) ? `${file}: ${line}` : line)
     }
   }
   return complaints
 }
 
+const RECORD_LINE = '|'.charCodeAt(0)
+
+/** The tool prints a line a record, which may be gigabytes; only batches and what else it says are kept. */
 async function dump (args: readonly string[], files: readonly string[]): Promise<{ batches: number; complaints: string[] }> {
   if (files.length === 0) return { batches: 0, complaints: [] }
+  let batches = 0
+  const other: string[] = []
+  const onLine = (bytes: Buffer): void => {
+    if (bytes[0] === RECORD_LINE) return
+    const line = bytes.toString()
+    if (line.startsWith('baseOffset: ')) batches++
+    if (complaint.test(line) || /^Dumping | is followed by /.test(line)) other.push(line)
+  }
   try {
-    const { stdout, stderr } = await runProgram('java', [...briefJvmOptions, '-cp', kafkaClassPath()!,
-      'org.apache.kafka.tools.DumpLogSegments', ...args, '--files', files.join(',')], { timeoutMs: 600_000 })
-    const text = stdout.toString()
-    return {
-      batches: text.match(/^baseOffset: /gm)?.length ?? 0,
-      complaints: complaintsIn(`${text}\n${stderr}`, files, args.includes('--deep-iteration')),
-    }
+    const { stderr } = await runProgram('java', [...briefJvmOptions, '-cp', kafkaClassPath()!,
+      'org.apache.kafka.tools.DumpLogSegments', ...args, '--files', files.join(',')], { timeoutMs: 900_000, onLine })
+    return { batches, complaints: complaintsIn([...other, stderr].join('\n'), files, args.includes('--deep-iteration')) }
   } catch (error) {
-    return { batches: 0, complaints: [`DumpLogSegments ${args.join(' ')}: ${(error as Error).message}`] }
+    return { batches, complaints: [`DumpLogSegments ${args.join(' ')}: ${(error as Error).message}`] }
   }
 }
 

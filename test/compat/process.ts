@@ -11,23 +11,47 @@ export interface ProgramOptions {
   input?: Buffer
   env?: Record<string, string>
   timeoutMs?: number
+  /** Given each line of stdout as it comes, without its end; stdout is then not kept. A view, valid during the call. */
+  onLine?: (line: Buffer) => void
+}
+
+/** Cuts chunks of bytes into lines. */
+function lineSplitter (onLine: (line: Buffer) => void): { take: (chunk: Buffer) => void; finish: () => void } {
+  let rest = Buffer.alloc(0)
+  return {
+    take (chunk) {
+      let from = 0
+      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+        const line = chunk.subarray(from, end)
+        onLine(rest.length > 0 ? Buffer.concat([rest, line]) : line)
+        if (rest.length > 0) rest = Buffer.alloc(0)
+        from = end + 1
+      }
+      if (from < chunk.length) rest = Buffer.concat([rest, chunk.subarray(from)])
+    },
+    finish () {
+      if (rest.length > 0) onLine(rest)
+    },
+  }
 }
 
 /** Runs a program to its end. Rejects with the last lines of its stderr if it fails, or is ended for taking too long. */
 export function runProgram (command: string, args: readonly string[], options: ProgramOptions = {}): Promise<Finished> {
-  const { input, env, timeoutMs = 180_000 } = options
+  const { input, env, timeoutMs = 180_000, onLine } = options
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } })
     const out: Buffer[] = []
     let stderr = ''
     let late = false
     const timer = setTimeout(() => { late = true; child.kill('SIGKILL') }, timeoutMs)
-    child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
+    const lines = onLine && lineSplitter(onLine)
+    child.stdout.on('data', lines ? lines.take : (chunk: Buffer) => { out.push(chunk) })
     child.stderr.on('data', (chunk: Buffer) => { stderr = (stderr + chunk.toString()).slice(-20_000) })
     child.stdin.on('error', () => {}) // the exit code tells why it stopped reading
     child.on('error', error => { clearTimeout(timer); reject(error) })
     child.on('close', (code, signal) => {
       clearTimeout(timer)
+      lines?.finish()
       const stdout = Buffer.concat(out)
       if (code === 0) return resolve({ stdout, stderr })
       const why = late ? `took longer than ${timeoutMs} ms` : `exit ${code ?? signal}`

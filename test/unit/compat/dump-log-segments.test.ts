@@ -24,8 +24,12 @@ describe('the judge of DumpLogSegments output', () => {
     ])
   })
 
+  test('a batch with a wrong checksum is told with its file', () => {
+    expect(complaintsIn(`Dumping ${files[1]}\n${batch(true)}\n${batch(false)}\n`, files, true))
+      .toEqual([`${files[1]}: ${batch(false)}`])
+  })
+
   test.each([
-    batch(false),
     'Found 12 invalid bytes at the end of 00000000000000000000.log',
     'Mismatches in :/d/t-0/00000000000000000000.index',
     'Found timestamp mismatch in :/d/t-0/00000000000000000000.timeindex',
