@@ -78,6 +78,8 @@ export const errorTable = {
   MR_RECORD_DECOMPRESSED_TOO_LARGE: row('request', false, 10, 413, 'the batch decompresses to more than {limit} bytes'),
   MR_RECORD_TIMESTAMP_INVALID: row('request', false, 32, 400, 'invalid timestamp in a record batch: {reason}; correct it, or change message.timestamp.before.max.ms or message.timestamp.after.max.ms of the topic'),
   MR_RECORD_TOO_LARGE: row('request', false, 10, 413, 'a batch of {size} bytes is over max.message.bytes={limit} of {topic}'),
+  // replicas
+  MR_REPLICA_NOT_LEADER: row('operational', true, 6, 503, 'broker {nodeId} does not lead {topic}-{partition}'),
   // topics
   MR_TOPIC_ASSIGNMENT_INVALID: row('request', false, 39, 400, 'topic {topic}: {reason}'),
   MR_TOPIC_DELETION_DISABLED: row('request', false, 73, 403, 'topics cannot be deleted while delete.topic.enable is false'),

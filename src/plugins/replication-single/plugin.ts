@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { definePlugin } from '../../kernel/plugin/define-plugin.ts'
+import { BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
+import { ClusterMetadata } from '../../kernel/ports/cluster-metadata.ts'
+import { HealthCheck, Lifecycle } from '../../kernel/ports/lifecycle.ts'
+import { LogStore } from '../../kernel/ports/log-store.ts'
+import { Replicator } from '../../kernel/ports/replicator.ts'
+import { Logger } from '../../kernel/ports/telemetry.ts'
+import { SingleReplicator } from './single-replicator.ts'
+
+export const plugin = definePlugin({
+  name: 'replication-single',
+  contract: 1,
+  summary: 'One replica a partition: what its log has flushed is what consumers may see.',
+  provides: [Replicator],
+  contributes: [HealthCheck],
+  requires: [BrokerIdentity, ClusterMetadata, LogStore, Logger],
+  config: z.object({}),
+  register({ provide }) {
+    provide([Replicator, Lifecycle, HealthCheck], [BrokerIdentity, ClusterMetadata, LogStore, Logger],
+      (identity, metadata, store, logger) => new SingleReplicator(identity.nodeId, metadata, store, logger))
+  },
+})
