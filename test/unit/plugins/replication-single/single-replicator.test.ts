@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest'
+import { MillraceError } from '../../../../src/kernel/errors/index.ts'
+import { type PartitionId } from '../../../../src/kernel/model/ids.ts'
+import { type LogStore } from '../../../../src/kernel/ports/log-store.ts'
+import { type LogWatcher, type PartitionLog } from '../../../../src/kernel/ports/partition-log.ts'
+import { SingleReplicator } from '../../../../src/plugins/replication-single/single-replicator.ts'
+import { newTopicId } from '../../../../src/testkit/conformance/log-store-subject.ts'
+import { ManualMetadata, soleTopic } from '../../../../src/testkit/conformance/replicator-metadata.ts'
+import { RecordingLogger } from '../../../../src/testkit/world/recording-telemetry.ts'
+import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
+
+/** A log of which a test decides when it is flushed: it counts offsets and holds nothing. */
+class CountedLog {
+  readonly id: PartitionId
+  readonly configured: unknown[] = []
+  watcher: LogWatcher | undefined
+  startOffset = 0
+  endOffset: number
+  flushedOffset: number
+  highWatermark = 0
+  lastEpoch = -1
+  sizeBytes = 0
+
+  constructor(id: PartitionId, endOffset = 0) {
+    this.id = id
+    this.endOffset = this.flushedOffset = endOffset
+  }
+
+  append() {
+    const baseOffset = this.endOffset++
+    return { baseOffset, lastOffset: baseOffset, duplicate: false }
+  }
+
+  flush(offset = this.endOffset): void {
+    this.flushedOffset = offset
+    this.watcher?.flushed()
+  }
+
+  configure(settings: unknown): void {
+    this.configured.push(settings)
+  }
+
+  raiseHighWatermark(offset: number): void {
+    this.highWatermark = Math.max(this.highWatermark, offset)
+  }
+}
+
+class CountedStore {
+  readonly found = new Map<string, CountedLog>()
+  readonly done: string[] = []
+  refusal: Error | undefined
+
+  put(id: PartitionId, endOffset: number): CountedLog {
+    const log = new CountedLog(id, endOffset)
+    this.found.set(`${id.topicId}-${id.partition}`, log)
+    return log
+  }
+
+  logs() { return this.found.values() }
+  find(topicId: string, partition: number) { return this.found.get(`${topicId}-${partition}`) }
+
+  create(id: PartitionId): CountedLog {
+    if (this.refusal !== undefined) throw this.refusal
+    this.done.push(`create ${id.topic}-${id.partition}`)
+    return this.put(id, 0)
+  }
+
+  remove(topicId: string, partition: number): void {
+    this.done.push(`remove ${this.find(topicId, partition)!.id.topic}-${partition}`)
+    this.found.delete(`${topicId}-${partition}`)
+  }
+
+  setAside(topicId: string, partition: number): void {
+    this.done.push(`set aside ${this.find(topicId, partition)!.id.topic}-${partition}`)
+    this.found.delete(`${topicId}-${partition}`)
+  }
+}
+
+async function start(prepare: (metadata: ManualMetadata, store: CountedStore) => void) {
+  const metadata = new ManualMetadata()
+  const store = new CountedStore()
+  const log = new RecordingLogger()
+  prepare(metadata, store)
+  const replicator = new SingleReplicator(1, metadata, store as unknown as LogStore, log)
+  await replicator.start()
+  return { metadata, store, log, replicator }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('what was there at the start', () => {
+  it('a log of a known partition is taken, with all it has as its watermark and with the settings of now', async () => {
+    const topicId = newTopicId()
+    const settings = topicSettings({ retentionMs: 7 })
+    const { replicator, store } = await start((metadata, logs) => {
+      logs.put({ topic: 'a', topicId, partition: 0 }, 12)
+      metadata.put({ ...soleTopic('a', topicId, [1]), settings })
+    })
+    expect(replicator.replica(topicId, 0)).toMatchObject({ highWatermark: 12, leader: true, settings })
+    expect(store.find(topicId, 0)).toMatchObject({ highWatermark: 12 })
+    expect(store.find(topicId, 0)!.configured).toContain(settings)
+    expect(store.done).toEqual([])
+  })
+
+  it('a log that the metadata does not know is set aside, with an error line, and not removed', async () => {
+    const { store, log } = await start((_metadata, logs) => { logs.put({ topic: 'stray', topicId: newTopicId(), partition: 3 }, 5) })
+    expect(store.done).toEqual(['set aside stray-3'])
+    expect(log.lines).toMatchObject([{ level: 'error', fields: { topic: 'stray', partition: 3 } }])
+  })
+
+  it('a log of a partition that lies elsewhere, or of a former topic of the name, is set aside', async () => {
+    const topicId = newTopicId()
+    const { store, replicator } = await start((metadata, logs) => {
+      logs.put({ topic: 'a', topicId, partition: 0 }, 5)
+      logs.put({ topic: 'b', topicId: newTopicId(), partition: 0 }, 5)
+      metadata.put(soleTopic('a', topicId, [2]))
+      metadata.put(soleTopic('b', newTopicId(), [1]))
+    })
+    expect(store.done.sort()).toEqual(['create b-0', 'set aside a-0', 'set aside b-0'])
+    expect(replicator.replica(topicId, 0)).toBeUndefined()
+  })
+
+  it('a partition without a log gets an empty one', async () => {
+    const { store } = await start((metadata) => { metadata.put(soleTopic('a', newTopicId(), [1, 1])) })
+    expect(store.done).toEqual(['create a-0', 'create a-1'])
+  })
+})
+
+describe('a log that cannot be made', () => {
+  it('leaves that partition without a replica, degrades health, and spares the others', async () => {
+    const { metadata, store, log, replicator } = await start(() => {})
+    store.refusal = new MillraceError('MR_FILE_NO_SPACE', { operation: 'create', path: '/data' })
+    const broken = metadata.put(soleTopic('broken', newTopicId(), [1]))
+    store.refusal = undefined
+    const fine = metadata.put(soleTopic('fine', newTopicId(), [1]))
+    expect(replicator.replica(broken.id, 0)).toBeUndefined()
+    expect(replicator.replica(fine.id, 0)).toBeDefined()
+    expect(replicator.check()).toMatchObject({ state: 'degraded', detail: expect.stringContaining('broken-0') })
+    expect(log.lines[0]).toMatchObject({ level: 'error', fields: { topic: 'broken' } })
+    metadata.drop(broken)
+    expect(replicator.check().state).toBe('ok')
+  })
+})
+
+describe('watermarks', () => {
+  async function led() {
+    const topicId = newTopicId()
+    const started = await start((metadata) => { metadata.put(soleTopic('a', topicId, [1])) })
+    return { ...started, topicId, replica: started.replicator.replica(topicId, 0)!, log: started.store.find(topicId, 0)! }
+  }
+  const nothing = new Uint8Array(0)
+
+  it('wait for the flush, and never go back', async () => {
+    const { replica, log } = await led()
+    replica.append(nothing, 0, 0)
+    replica.append(nothing, 0, 0)
+    expect(replica.highWatermark).toBe(0)
+    log.flush(1)
+    expect(replica.highWatermark).toBe(1)
+    log.flush(0)
+    expect(replica.highWatermark).toBe(1)
+    log.flush(2)
+    expect([replica.highWatermark, replica.lastStableOffset, log.highWatermark]).toEqual([2, 2, 2])
+  })
+
+  it('wake all that one flush reached in one microtask, before the loop turns', async () => {
+    const { replica, log } = await led()
+    const order: string[] = []
+    for (const offset of [2, 1]) replica.wait({ offset, reached: () => order.push(`reached ${offset}`), failed: () => order.push('failed') })
+    replica.append(nothing, 0, 0)
+    replica.append(nothing, 0, 0)
+    setImmediate(() => order.push('turn'))
+    log.flush()
+    queueMicrotask(() => order.push('next microtask'))
+    expect(order).toEqual([])
+    await turn()
+    expect(order.slice(0, 4)).toEqual(['reached 1', 'reached 2', 'next microtask', 'turn'])
+  })
+
+  it('a log that failed fails appends and waiters with its error, but for those whose offset was reached', async () => {
+    const { replica, log } = await led()
+    const calls: string[] = []
+    const error = new MillraceError('MR_LOG_DIRECTORY_OFFLINE', { path: '/data', reason: 'EIO' })
+    for (const offset of [1, 2]) replica.wait({ offset, reached: () => calls.push(`reached ${offset}`), failed: (reason) => calls.push(`failed ${offset} ${reason === error}`) })
+    replica.append(nothing, 0, 0)
+    replica.append(nothing, 0, 0)
+    log.flush(1)
+    log.watcher!.failed(error)
+    await turn()
+    expect(calls).toEqual(['reached 1', 'failed 2 true'])
+    expect(() => replica.append(nothing, 0, 0)).toThrow(error)
+    replica.wait({ offset: 9, reached: () => calls.push('reached'), failed: () => calls.push('late') })
+    await turn()
+    expect(calls.at(-1)).toBe('late')
+  })
+
+  it('of a deleted topic are watched no more', async () => {
+    const { metadata, log, topicId } = await led()
+    metadata.drop(soleTopic('a', topicId, [1]))
+    expect((log as unknown as PartitionLog).watcher).toBeUndefined()
+  })
+})
