@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.ts'
 import { utf8Length } from '../../base/bytes-writer.ts'
-import { varintSize, varlongSize } from '../../base/varint.ts'
+import { varintSize } from '../../base/varint.ts'
 import { type Compression } from '../ports/compression.ts'
 import {
   attributeControl, attributeDeleteHorizon, attributeLogAppendTime, attributeTransactional, batchHeaderBytes, batchPrefixBytes, magicAt,
@@ -8,6 +8,7 @@ import {
 } from './batch-header.ts'
 import { type CompressionCodec } from './compression-codec.ts'
 import { type RecordHeader } from './log-record.ts'
+import { recordLengthMin } from './record-varint.ts'
 
 /** What goes into the header of a batch beside its records. Absent numbers are -1, "none"; absent flags are false. */
 export interface BatchFields {
@@ -28,6 +29,12 @@ export interface BatchFields {
 
 const encoder = new TextEncoder()
 const noHeaders: readonly RecordHeader[] = []
+/** Length, attributes, timestamp, offset, key length, value length, number of headers, each at its longest. */
+const recordOverheadMax = 5 + 1 + 8 + 5 + 5 + 5 + 5
+/** Lengths of a header's key and value. */
+const headerOverheadMax = 5 + 5
+/** Of a UTF-16 unit. */
+const utf8BytesMax = 3
 /** The length of a batch is a signed 32-bit field. */
 const batchBytesMax = 0x7fff_ffff
 
@@ -79,8 +86,9 @@ export class BatchBuilder {
 
   /** What `sizeBytes` could be after such an append, at most. */
   sizeWith(key: Uint8Array | null, value: Uint8Array | null, headers: readonly RecordHeader[] = noHeaders): number {
-    // Length, attributes, timestamp, offset, key length, value length, number of headers: none longer than this.
-    return this.at + 5 + 1 + 8 + 5 + 5 + 5 + 5 + (key === null ? 0 : key.length) + (value === null ? 0 : value.length) + headersBytes(headers)
+    let size = this.at + recordOverheadMax + (key === null ? 0 : key.length) + (value === null ? 0 : value.length)
+    for (const header of headers) size += headerOverheadMax + header.key.length * utf8BytesMax + (header.value === null ? 0 : header.value.length)
+    return size
   }
 
   /**
@@ -93,25 +101,25 @@ export class BatchBuilder {
   ): number {
     assert(offsetDelta > this.lastDelta, 'offset deltas grow')
     if (this.count === 0 && this.horizonMs < 0) this.baseTimestamp = timestamp
-    const timestampDelta = timestamp - this.baseTimestamp
-    const keyLength = key === null ? -1 : key.length
-    const valueLength = value === null ? -1 : value.length
-    const body = 1 + varlongSize(timestampDelta) + varintSize(offsetDelta)
-      + varintSize(keyLength) + (keyLength > 0 ? keyLength : 0) + varintSize(valueLength) + (valueLength > 0 ? valueLength : 0)
-      + varintSize(headers.length) + (headers.length === 0 ? 0 : headersBytes(headers))
-    if (this.at + 5 + body > this.bytes.length) this.grow(5 + body)
+    const most = this.sizeWith(key, value, headers)
+    if (most > this.bytes.length) this.grow(most)
     const bytes = this.bytes
-    let at = putVarint(bytes, this.at, body)
+    const start = this.at
+    // The length comes first and is known last: so many bytes are left for it as it most likely takes.
+    const width = varintSize(recordLengthMin + (key === null ? 0 : key.length) + (value === null ? 0 : value.length))
+    let at = start + width
     bytes[at++] = 0
-    at = putVarlong(bytes, at, timestampDelta)
+    at = putVarlong(bytes, at, timestamp - this.baseTimestamp)
     at = putVarint(bytes, at, offsetDelta)
-    at = putVarint(bytes, at, keyLength)
-    if (key !== null) at = putBytes(bytes, at, key)
-    at = putVarint(bytes, at, valueLength)
-    if (value !== null) at = putBytes(bytes, at, value)
-    at = putVarint(bytes, at, headers.length)
-    if (headers.length > 0) at = putHeaders(bytes, at, headers)
-    this.at = at
+    at = key === null ? putNull(bytes, at) : putBytes(bytes, putVarint(bytes, at, key.length), key)
+    at = value === null ? putNull(bytes, at) : putBytes(bytes, putVarint(bytes, at, value.length), value)
+    if (headers.length === 0) bytes[at++] = 0
+    else at = putHeaders(bytes, at, headers)
+    const length = at - start - width
+    const missing = varintSize(length) - width
+    if (missing !== 0) bytes.copyWithin(start + width + missing, start + width, at)
+    putVarint(bytes, start, length)
+    this.at = at + missing
     this.count++
     this.lastDelta = offsetDelta
     if (timestamp > this.maxTimestamp) this.maxTimestamp = timestamp
@@ -160,33 +168,44 @@ export class BatchBuilder {
     putCrc(bytes, 0)
   }
 
-  private grow(more: number): void {
-    assert(this.at + more <= batchBytesMax, 'a batch is below 2 GiB')
-    const larger = new Uint8Array(Math.min(batchBytesMax, Math.max(this.bytes.length * 2, this.at + more)))
+  private grow(size: number): void {
+    assert(size <= batchBytesMax, 'a batch is below 2 GiB')
+    const larger = new Uint8Array(Math.min(batchBytesMax, Math.max(this.bytes.length * 2, size)))
     larger.set(this.bytes.subarray(0, this.at))
     this.bytes = larger
   }
 }
 
-function headersBytes(headers: readonly RecordHeader[]): number {
-  let total = 0
-  for (const header of headers) {
-    const keyBytes = utf8Length(header.key)
-    const valueLength = header.value === null ? -1 : header.value.length
-    total += varintSize(keyBytes) + keyBytes + varintSize(valueLength) + Math.max(0, valueLength)
-  }
-  return total
-}
-
 function putHeaders(bytes: Uint8Array, start: number, headers: readonly RecordHeader[]): number {
-  let at = start
+  let at = putVarint(bytes, start, headers.length)
   for (const header of headers) {
-    at = putVarint(bytes, at, utf8Length(header.key))
-    at += encoder.encodeInto(header.key, bytes.subarray(at)).written
-    at = putVarint(bytes, at, header.value === null ? -1 : header.value.length)
-    if (header.value !== null) at = putBytes(bytes, at, header.value)
+    at = putText(bytes, at, header.key)
+    at = header.value === null ? putNull(bytes, at) : putBytes(bytes, putVarint(bytes, at, header.value.length), header.value)
   }
   return at
+}
+
+/** Length and UTF-8; names of headers are short and ASCII, as a rule. */
+function putText(bytes: Uint8Array, start: number, text: string): number {
+  const length = text.length
+  if (length <= 32) {
+    const at = putVarint(bytes, start, length)
+    let index = 0
+    for (; index < length; index++) {
+      const unit = text.charCodeAt(index)
+      if (unit >= 0x80) break
+      bytes[at + index] = unit
+    }
+    if (index === length) return at + length
+  }
+  const at = putVarint(bytes, start, utf8Length(text))
+  return at + encoder.encodeInto(text, bytes.subarray(at)).written
+}
+
+/** The length -1. */
+function putNull(bytes: Uint8Array, at: number): number {
+  bytes[at] = 1
+  return at + 1
 }
 
 function putBytes(bytes: Uint8Array, at: number, from: Uint8Array): number {
@@ -197,6 +216,10 @@ function putBytes(bytes: Uint8Array, at: number, from: Uint8Array): number {
 }
 
 function putVarint(bytes: Uint8Array, start: number, value: number): number {
+  if (value >= -64 && value < 64) {
+    bytes[start] = (value << 1) ^ (value >> 31)
+    return start + 1
+  }
   let rest = ((value << 1) ^ (value >> 31)) >>> 0
   let at = start
   while (rest >= 0x80) {

@@ -1,5 +1,3 @@
-import { BytesReader } from '../../base/bytes-reader.ts'
-import { isBytesError } from '../../base/bytes-error.ts'
 import { MillraceError } from '../errors/index.ts'
 import { type Compression } from '../ports/compression.ts'
 import {
@@ -8,6 +6,9 @@ import {
 import { codecName, isCodec } from './compression-codec.ts'
 import { readHeaders, StoredRecord, type LogRecord, type RecordHeader } from './log-record.ts'
 import { decompressedBytesMax } from './record-limits.ts'
+import { cursor, longer, recordLengthMin, skipHeaders, varint, varlong } from './record-varint.ts'
+
+const noBytes = new Uint8Array(0)
 
 /**
  * Reads the records of a batch one after another: `next()` moves to a record and leaves its parts in the fields, so that a reader who wants
@@ -20,14 +21,15 @@ export class BatchReader {
   timestamp = -1
   keyLength = -1
   valueLength = -1
-  headersCount = 0
   private keyStart = 0
   private valueStart = 0
   private headersStart = 0
 
   private readonly compression: Compression | undefined
   private readonly limitBytes: number
-  private readonly reader = new BytesReader()
+  private bytes: Uint8Array = noBytes
+  private at = 0
+  private end = 0
   private baseOffset = 0
   private baseTimestamp = 0
   /** The timestamp of all records, or -1 when each has its own. */
@@ -60,7 +62,9 @@ export class BatchReader {
     this.count = recordsCountOf(bytes, at)
     if (this.count < 0) throw corrupt(`it counts ${this.count} records`)
     this.index = 0
-    this.reader.reset(records, start, end)
+    this.bytes = records
+    this.at = start
+    this.end = end
     return this
   }
 
@@ -69,72 +73,91 @@ export class BatchReader {
     return this.count - this.index
   }
 
-  /** Moves to the next record; false when all have been read. */
+  /** Moves to the next record; false when all have been read. See `record-varint` for how it gets by with few checks. */
   next(): boolean {
-    const reader = this.reader
-    if (this.index >= this.count) {
-      if (reader.remaining > 0) throw corrupt('bytes follow the last record')
+    const index = this.index
+    let at = this.at
+    if (index >= this.count) {
+      if (at !== this.end) throw corrupt('bytes follow the last record')
       return false
     }
-    const index = this.index
-    try {
-      const length = reader.varint()
-      const end = reader.position + length
-      if (length < 0 || end > reader.end) throw corrupt(`record ${index} does not fit the batch`)
-      reader.skip(1)
-      const timestampDelta = reader.varlong()
-      this.offset = this.baseOffset + reader.varint()
-      this.timestamp = this.appendTime >= 0 ? this.appendTime : this.baseTimestamp + timestampDelta
-      this.keyLength = reader.varint()
-      this.keyStart = this.keyLength > 0 ? reader.advance(this.keyLength, 'key') : reader.position
-      this.valueLength = reader.varint()
-      this.valueStart = this.valueLength > 0 ? reader.advance(this.valueLength, 'value') : reader.position
-      this.headersCount = reader.varint()
-      this.headersStart = reader.position
-      if (this.headersCount !== 0) this.skipHeaders()
-      if (reader.position !== end) throw corrupt(`the length of record ${index} is not that of its parts`)
-    } catch (error) {
-      throw isBytesError(error) ? corrupt(`record ${index}: ${error.message}`) : error
+    const bytes = this.bytes
+    let raw = bytes[at++]!
+    if (raw >= 0x80) {
+      const second = bytes[at++]!
+      raw = (raw & 0x7f) | (second << 7)
+      if (second >= 0x80) [raw, at] = [longer(bytes, at, raw & 0x3fff, 14), cursor]
     }
+    const length = (raw >>> 1) ^ -(raw & 1)
+    if (length < recordLengthMin || length > this.end - at) throw corrupt(`record ${index} does not fit the batch`)
+    const recordEnd = at + length
+    at++ // attributes, of which no bit has a meaning yet
+    raw = bytes[at++]!
+    let timestampDelta = (raw >>> 1) ^ -(raw & 1)
+    if (raw >= 0x80) [timestampDelta, at] = [varlong(bytes, at - 1), cursor]
+    raw = bytes[at++]!
+    if (raw >= 0x80) [raw, at] = [longer(bytes, at, raw & 0x7f, 7), cursor]
+    this.offset = this.baseOffset + ((raw >>> 1) ^ -(raw & 1))
+    this.timestamp = this.appendTime >= 0 ? this.appendTime : this.baseTimestamp + timestampDelta
+
+    // A negative length is null; only -1 is ever written.
+    raw = bytes[at++]!
+    if (raw >= 0x80) [raw, at] = [longer(bytes, at, raw & 0x7f, 7), cursor]
+    const keyLength = (raw & 1) === 0 ? raw >>> 1 : -1
+    this.keyStart = at
+    this.keyLength = keyLength
+    if (keyLength > 0) at += keyLength
+
+    raw = bytes[at++]!
+    if (raw >= 0x80) {
+      const second = bytes[at++]!
+      raw = (raw & 0x7f) | (second << 7)
+      if (second >= 0x80) [raw, at] = [longer(bytes, at, raw & 0x3fff, 14), cursor]
+    }
+    const valueLength = (raw & 1) === 0 ? raw >>> 1 : -1
+    this.valueStart = at
+    this.valueLength = valueLength
+    if (valueLength > 0) at += valueLength
+
+    this.headersStart = at
+    raw = bytes[at++]!
+    if (raw !== 0) at = skipHeaders(bytes, at - 1, recordEnd)
+    if (at !== recordEnd) throw corrupt(`the parts of record ${index} do not fit its length`)
+    this.at = at
     this.index = index + 1
     return true
   }
 
+  /** How many headers the current record has. */
+  get headersCount(): number {
+    return varint(this.bytes, this.headersStart)
+  }
+
   /** A view of the current record's key; null when it has none. */
   key(): Uint8Array | null {
-    return this.keyLength < 0 ? null : this.reader.bytes.subarray(this.keyStart, this.keyStart + this.keyLength)
+    return this.keyLength < 0 ? null : this.bytes.subarray(this.keyStart, this.keyStart + this.keyLength)
   }
 
   /** A view of the current record's value; null when it deletes its key. */
   value(): Uint8Array | null {
-    return this.valueLength < 0 ? null : this.reader.bytes.subarray(this.valueStart, this.valueStart + this.valueLength)
+    return this.valueLength < 0 ? null : this.bytes.subarray(this.valueStart, this.valueStart + this.valueLength)
   }
 
   headers(): readonly RecordHeader[] {
-    return readHeaders(this.reader.bytes, this.headersStart, this.headersCount)
+    return readHeaders(this.bytes, this.headersStart)
   }
 
   /** The current record as an object of its own. */
   record(): LogRecord {
     return new StoredRecord(
-      this.offset, this.timestamp, this.reader.bytes,
-      this.keyStart, this.keyLength, this.valueStart, this.valueLength, this.headersStart, this.headersCount,
+      this.offset, this.timestamp, this.bytes,
+      this.keyStart, this.keyLength, this.valueStart, this.valueLength, this.headersStart,
     )
   }
 
   /** The records from the present one on. */
   *[Symbol.iterator](): IterableIterator<LogRecord> {
     while (this.next()) yield this.record()
-  }
-
-  private skipHeaders(): void {
-    if (this.headersCount < 0) throw corrupt(`record ${this.index} has ${this.headersCount} headers`)
-    const reader = this.reader
-    for (let index = 0; index < this.headersCount; index++) {
-      reader.skip(reader.varint())
-      const valueLength = reader.varint()
-      if (valueLength > 0) reader.skip(valueLength)
-    }
   }
 }
 

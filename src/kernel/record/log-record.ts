@@ -30,12 +30,11 @@ export class StoredRecord implements LogRecord {
   private readonly valueStart: number
   private readonly valueLength: number
   private readonly headersStart: number
-  private readonly headersCount: number
 
   /** A length of -1 is null. Ranges are checked by the one who made the record. */
   constructor(
     offset: number, timestamp: number, bytes: Uint8Array,
-    keyStart: number, keyLength: number, valueStart: number, valueLength: number, headersStart: number, headersCount: number,
+    keyStart: number, keyLength: number, valueStart: number, valueLength: number, headersStart: number,
   ) {
     this.offset = offset
     this.timestamp = timestamp
@@ -45,7 +44,6 @@ export class StoredRecord implements LogRecord {
     this.valueStart = valueStart
     this.valueLength = valueLength
     this.headersStart = headersStart
-    this.headersCount = headersCount
   }
 
   get key(): Uint8Array | null {
@@ -57,14 +55,15 @@ export class StoredRecord implements LogRecord {
   }
 
   get headers(): readonly RecordHeader[] {
-    return readHeaders(this.bytes, this.headersStart, this.headersCount)
+    return readHeaders(this.bytes, this.headersStart)
   }
 }
 
-/** Decodes `count` headers that begin at `start`. Their structure has been checked. */
-export function readHeaders(bytes: Uint8Array, start: number, count: number): readonly RecordHeader[] {
-  if (count === 0) return noHeaders
+/** Decodes the headers that begin at `start` with their number. Their structure has been checked. */
+export function readHeaders(bytes: Uint8Array, start: number): readonly RecordHeader[] {
+  if (bytes[start] === 0) return noHeaders
   headerReader.reset(bytes, start)
+  const count = headerReader.varint()
   const headers: RecordHeader[] = []
   for (let index = 0; index < count; index++) {
     const key = headerReader.utf8(headerReader.varint())
