@@ -63,6 +63,7 @@ describe('BatchCheck', () => {
     ['a last offset that does not fit', () => changed((bytes) => putInt32(bytes, 23, 2)), 'MR_RECORD_BATCH_INVALID'],
     ['a control batch', () => build([sample('a', 'k')], { control: true }), 'MR_RECORD_BATCH_INVALID'],
     ['a producer id without a sequence', () => build([sample('a')], { producerId: 3, producerEpoch: 0 }), 'MR_RECORD_BATCH_INVALID'],
+    ['a producer id of -2', () => changed((bytes) => putInt64(bytes, 43, -2)), 'MR_RECORD_BATCH_INVALID'],
     ['a producer id beyond 2^53', () => changed((bytes) => { bytes[43] = 0x7f; putInt32(bytes, 53, 0) }), 'MR_RECORD_BATCH_INVALID'],
     ['a maximum timestamp beyond 2^53', () => changed((bytes) => { bytes[35] = 0x7f }), 'MR_RECORD_TIMESTAMP_INVALID'],
     ['a base timestamp at the edge and a delta over it', () => changed((bytes) => putInt64(bytes, 27, Number.MAX_SAFE_INTEGER), [sample('a', null, 1), sample('b', null, 2)]), 'MR_RECORD_TIMESTAMP_INVALID'],

@@ -85,6 +85,8 @@ describe('skimRecords', () => {
     }
     const padded = record([0], [0x80, 0x80, 0x80, 0], [0x80, 0x80, 0], [0x82, 0x80, 0x80, 0x80, 0], [65], [0x81, 0], [0x80, 0])
     expect(skimRecords(padded, 0, padded.length, 1)).toBe(true)
+    const tooLong = record([0], [0], [0x80, 0x80, 0x80, 0x80, 0x10], [1], [1], [0])
+    expect(skimRecords(tooLong, 0, tooLong.length, 1)).toBe(false)
     const negativeKey = record([0], [0], [0], [3], [1], [0])
     expect([skimRecords(negativeKey, 0, negativeKey.length, 1), skim.problemIndex]).toEqual([false, 0])
   })
