@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 
 import { kafkaClassPath, temporaryDir } from './peers.ts'
+import { EndedWithUs } from './process.ts'
 import { waitUntilServing } from './wire-probe.ts'
 
 const run = promisify(execFile)
@@ -39,6 +40,8 @@ export interface RunningKafka {
   readonly startMs: number
   /** Ends the broker, cleanly unless a signal is given, and returns when its process is gone. Keeps the data. */
   end (signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /** After `end()`: starts the broker again on the same data and ports, without waiting for it. Returns its process id. */
+  relaunch (): number
   /** Ends the broker cleanly and removes its folder. */
   stop (): Promise<void>
 }
@@ -134,11 +137,6 @@ async function format (classPath: string, dir: string, options: KafkaOptions): P
     '-c', join(dir, 'server.properties'), ...credentials])
 }
 
-function exited (child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
-  return new Promise(resolve => child.once('exit', () => resolve()))
-}
-
 function launch (classPath: string, dir: string, jvmOptions: readonly string[]): ChildProcess {
   const output = openSync(join(dir, 'output.log'), 'w')
   const child = spawn('java', [...jvmOptions, `-Dlog4j2.configurationFile=${join(dir, 'log4j2.properties')}`,
@@ -181,24 +179,15 @@ export async function startKafka (options: KafkaOptions = {}): Promise<RunningKa
   await format(classPath, dir, options)
 
   const began = Date.now()
-  const child = launch(classPath, dir, options.jvmOptions ?? smallJvmOptions)
-  const endWithUs = (): void => { child.kill('SIGKILL') }
-  process.once('exit', endWithUs)
-  const end = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> => {
-    child.kill(signal)
-    const tooLate = setTimeout(() => child.kill('SIGKILL'), 30_000)
-    await exited(child)
-    clearTimeout(tooLate)
-    process.off('exit', endWithUs)
-  }
+  const server = new EndedWithUs(() => launch(classPath, dir, options.jvmOptions ?? smallJvmOptions))
   const bootstrap = address('PLAINTEXT')!
   try {
     await waitUntilServing(bootstrap, {
       pollMs: 20,
-      alive: () => child.exitCode === null ? undefined : `Kafka ended by itself (${child.exitCode}):\n${lastLines(dir)}`,
+      alive: () => server.exitCode === null ? undefined : `Kafka ended by itself (${server.exitCode}):\n${lastLines(dir)}`,
     })
   } catch (error) {
-    await end('SIGKILL')
+    await server.end('SIGKILL')
     rmSync(dir, { recursive: true, force: true })
     throw error
   }
@@ -209,11 +198,12 @@ export async function startKafka (options: KafkaOptions = {}): Promise<RunningKa
     saslTlsBootstrap: address('SASL_SSL'),
     caPem,
     dataDir,
-    pid: child.pid!,
+    pid: server.pid,
     startMs: Date.now() - began,
-    end,
+    end: signal => server.end(signal),
+    relaunch: () => server.launch(),
     async stop () {
-      await end()
+      await server.end()
       rmSync(dir, { recursive: true, force: true })
     },
   }

@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { repositoryDir, temporaryDir } from './peers.ts'
+import { EndedWithUs } from './process.ts'
 
 export interface MillraceOptions {
-  /** Settings given as `--set NAME=VALUE` would be on the command line of `millrace start`. */
+  /** Further arguments of `millrace start`. */
   args?: readonly string[]
   /** Folder to use and keep; a temporary one unless given. */
   dataDir?: string
@@ -18,57 +19,73 @@ export interface RunningMillrace {
   readonly pid: number
   /** From the start of the process until it said that it is ready. */
   readonly startMs: number
+  /** Ends the broker, cleanly unless a signal is given, and returns when its process is gone. Keeps the data. */
   end (signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /** After `end()`: starts the broker again on the same data and port, without waiting for it. Returns its process id. */
+  relaunch (): number
+  /** Ends the broker cleanly and removes its folder, unless it was given. */
   stop (): Promise<void>
 }
 
-export const millraceMain = join(repositoryDir, 'dist', 'cli', 'main.js')
+const main = join(repositoryDir, 'dist', 'cli', 'main.js')
 
 /** True where this checkout has been built. */
 export function millraceAvailable (): boolean {
-  return existsSync(millraceMain)
+  return existsSync(main)
+}
+
+function launch (dataDir: string, listen: string, args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [main, 'start', '--data', dataDir, '--listen', listen, '--http', 'off', ...args],
+    { stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+/** The address that the broker says it serves, once it does. */
+function readyAddress (child: ChildProcess, timeoutMs: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`millrace is not ready after ${timeoutMs} ms`)), timeoutMs)
+    let out = ''
+    let said = ''
+    child.stderr!.on('data', (chunk: Buffer) => { said = (said + chunk.toString()).slice(-20_000) })
+    child.stdout!.on('data', (chunk: Buffer) => {
+      out = (out + chunk.toString()).slice(-20_000)
+      const ready = /^millrace ready kafka=(\S+)/m.exec(out)
+      if (ready) { clearTimeout(timer); resolve(ready[1]!) }
+    })
+    child.once('error', reject)
+    child.once('exit', code => {
+      clearTimeout(timer)
+      reject(new Error(`millrace ended (${code}): ${said.trim().split('\n').slice(-5).join('\n')}`))
+    })
+  })
 }
 
 /** Starts the broker of this checkout's build as a user would, and returns when it says that it is ready. */
 export async function startMillrace (options: MillraceOptions = {}): Promise<RunningMillrace> {
   if (!millraceAvailable()) throw new Error('millrace is not built: run npm run build')
   const dataDir = options.dataDir ?? temporaryDir('data')
+  let listen = '127.0.0.1:0'
   const began = Date.now()
-  const child = spawn(process.execPath, [millraceMain, 'start', '--data', dataDir, '--listen', '127.0.0.1:0',
-    '--http', 'off', ...options.args ?? []], { stdio: ['ignore', 'pipe', 'pipe'] })
-  const endWithUs = (): void => { child.kill('SIGKILL') }
-  process.once('exit', endWithUs)
-  const gone = new Promise<void>(resolve => child.once('exit', () => resolve()))
-  let said = ''
-  child.stderr.on('data', (chunk: Buffer) => { said = (said + chunk.toString()).slice(-20_000) })
-
-  const end = async (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> => {
-    child.kill(signal)
-    const tooLate = setTimeout(() => child.kill('SIGKILL'), 15_000)
-    await gone
-    clearTimeout(tooLate)
-    process.off('exit', endWithUs)
+  const server = new EndedWithUs(() => launch(dataDir, listen, options.args ?? []))
+  try {
+    listen = await readyAddress(server.child, options.readyTimeoutMs ?? 30_000)
+  } catch (error) {
+    await server.end('SIGKILL')
+    throw error
   }
-  const bootstrap = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('millrace is not ready in time')), options.readyTimeoutMs ?? 30_000)
-    let out = ''
-    child.stdout.on('data', (chunk: Buffer) => {
-      out += chunk.toString()
-      const ready = /^millrace ready kafka=(\S+)/m.exec(out)
-      if (ready) { clearTimeout(timer); resolve(ready[1]!) }
-    })
-    child.once('error', reject)
-    child.once('exit', code => reject(new Error(`millrace ended (${code}): ${said.trim().split('\n').slice(-5).join('\n')}`)))
-  }).catch(async (error: unknown) => { await end('SIGKILL'); throw error })
-
   return {
-    bootstrap,
+    bootstrap: listen,
     dataDir,
-    pid: child.pid!,
+    pid: server.pid,
     startMs: Date.now() - began,
-    end,
+    end: signal => server.end(signal),
+    relaunch () {
+      const pid = server.launch()
+      server.child.stdout!.resume()
+      server.child.stderr!.resume()
+      return pid
+    },
     async stop () {
-      await end()
+      await server.end()
       if (!options.dataDir) rmSync(dataDir, { recursive: true, force: true })
     },
   }

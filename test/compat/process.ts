@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 
 export interface Finished {
@@ -60,6 +60,52 @@ export function runProgram (command: string, args: readonly string[], options: P
     })
     child.stdin.end(input)
   })
+}
+
+/** A server's process that may be launched again, and is killed with this process at the latest. */
+export class EndedWithUs {
+  readonly #launch: () => ChildProcess
+  #child: ChildProcess
+  readonly #kill = (): void => { this.#child.kill('SIGKILL') }
+
+  constructor (launch: () => ChildProcess) {
+    this.#launch = launch
+    this.#child = launch()
+    process.once('exit', this.#kill)
+  }
+
+  get child (): ChildProcess {
+    return this.#child
+  }
+
+  get pid (): number {
+    return this.#child.pid!
+  }
+
+  /** Null while it runs; -1 after a signal. */
+  get exitCode (): number | null {
+    return this.#child.exitCode ?? (this.#child.signalCode ? -1 : null)
+  }
+
+  launch (): number {
+    if (this.exitCode === null) throw new Error('the server runs already')
+    this.#child = this.#launch()
+    process.once('exit', this.#kill)
+    return this.pid
+  }
+
+  /** Returns when the process is gone; it is killed if a clean end takes longer than 30 s. */
+  async end (signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
+    const child = this.#child
+    if (this.exitCode === null) {
+      const gone = new Promise(resolve => child.once('exit', resolve))
+      child.kill(signal)
+      const tooLate = setTimeout(() => child.kill('SIGKILL'), 30_000)
+      await gone
+      clearTimeout(tooLate)
+    }
+    process.off('exit', this.#kill)
+  }
 }
 
 /** Standard output of a quick command, trimmed; empty where it fails. */
