@@ -65,6 +65,18 @@ export class FrameSplitter {
   }
 
   /**
+   * Copies what is left of the chunk, so that its memory may be reused before all of its frames were read: for a reader that has to stop
+   * between two of them. False when nothing is left.
+   */
+  keepRest(): boolean {
+    if (this.position === this.end) return false
+    this.chunk = this.chunk.slice(this.position, this.end)
+    this.end -= this.position
+    this.position = 0
+    return true
+  }
+
+  /**
    * Moves to the next frame; false when the chunk holds no further whole one. Throws MR_PROTOCOL_FRAME_SIZE for a size below 0 or above the
    * limit. After that the stream has no meaning any more and the connection must be closed.
    */

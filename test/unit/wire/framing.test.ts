@@ -53,6 +53,22 @@ describe('splitting a stream into frames', () => {
     expect(splitter.next()).toBe(false)
   })
 
+  test('keeps the rest of a chunk whose memory is reused before all of its frames were read', () => {
+    const splitter = new FrameSplitter({ frameBytesMax: 100 })
+    const chunk = concat([frame(new Uint8Array([1])), frame(new Uint8Array([2, 3])), new Uint8Array([0, 0])])
+    splitter.feed(chunk)
+    expect(splitter.next()).toBe(true)
+    expect(splitter.keepRest()).toBe(true)
+    chunk.fill(0xee)
+    expect(splitter.next()).toBe(true)
+    expect([...copyOf(splitter)]).toEqual([2, 3])
+    expect(splitter.next()).toBe(false)
+    expect(splitter.keepRest()).toBe(false)
+    splitter.feed(new Uint8Array([0, 1, 4]))
+    expect(splitter.next()).toBe(true)
+    expect([...copyOf(splitter)]).toEqual([4])
+  })
+
   test('may be stopped between two frames and go on later', () => {
     const splitter = new FrameSplitter({ frameBytesMax: 100 })
     splitter.feed(concat([frame(new Uint8Array([1])), frame(new Uint8Array([2]))]))
