@@ -38,6 +38,8 @@ export const errorTable = {
   MR_FILE_FAILED: row('operational', false, 56, 500, '{operation} {path}: {reason}'),
   MR_FILE_NOT_FOUND: row('operational', false, 56, 500, '{operation} {path}: not found'),
   MR_FILE_NO_SPACE: row('operational', true, 56, 507, '{operation} {path}: no space left on the device; free some or add a directory'),
+  // groups
+  MR_GROUP_UNSUPPORTED: row('request', false, 35, 501, 'this broker coordinates no consumer groups: no plugin for them is part of it; assign partitions by hand, or add the plugin'),
   // the plugin host
   MR_HOST_CAPABILITY_MISSING: row('config', false, -1, 500, 'plugin {plugin} needs the capability {capability}, and {provider} does not have it; choose a plugin that does'),
   MR_HOST_CONTRACT_VERSION: row('config', false, -1, 500, 'plugin {plugin} was written for contract {found}, this kernel has {expected}; install a matching version of the plugin'),
@@ -68,7 +70,11 @@ export const errorTable = {
   // the wire protocol
   MR_PROTOCOL_FIELD_VERSION: row('request', false, 35, 400, '{what} cannot be sent in version {version}, and may not be left out; leave it at its default or use a version that has it'),
   MR_PROTOCOL_FRAME_SIZE: row('request', false, 42, 400, 'a frame of {size} bytes is outside [{min}, {max}]; raise socket.request.max.bytes if the client is right'),
+  MR_PROTOCOL_HANDLER: row('config', false, -1, 500, 'the API {api} can not be served: {reason}; remove or correct the plugin'),
   MR_PROTOCOL_MALFORMED: row('request', false, 42, 400, 'cannot read {what} at byte {position}: {reason}'),
+  MR_PROTOCOL_REQUEST_SLOW: row('request', true, 42, 408, 'a request has not arrived in full after {timeoutMs} ms, {bytes} bytes of it are there; raise requestReadTimeoutMs if the client is right'),
+  MR_PROTOCOL_UNANSWERABLE: row('request', false, 42, 400, 'a batch with acks=0 for {topic}-{partition} failed: {reason}; nobody waits for an answer, so the connection closes'),
+  MR_PROTOCOL_UNSUPPORTED_API: row('request', false, 35, 400, '{api} is not served; ask ApiVersions what is'),
   MR_PROTOCOL_UNSUPPORTED_VERSION: row('request', false, 35, 400, 'version {version} of {api} is not served; it is served from {min} to {max}'),
   MR_PROTOCOL_UNWRITABLE: row('request', false, 42, 400, 'cannot write {what}: {reason}'),
   // record batches
@@ -90,6 +96,8 @@ export const errorTable = {
   MR_TOPIC_REQUEST_INVALID: row('request', false, 42, 400, 'topic {topic}: {reason}'),
   MR_TOPIC_UNKNOWN: row('request', true, 3, 404, 'topic {topic} does not exist'),
   MR_TOPIC_UNKNOWN_ID: row('request', true, 100, 404, 'no topic has the id {topicId}'),
+  // transactions
+  MR_TRANSACTION_UNSUPPORTED: row('request', false, 35, 501, 'this broker has no transactions; leave transactional.id unset'),
 } as const satisfies Record<`MR_${string}`, ErrorRow>
 
 export type ErrorCode = keyof typeof errorTable

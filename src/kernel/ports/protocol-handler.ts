@@ -16,7 +16,7 @@ export interface Exchange {
   readonly apiVersion: number
   readonly clientId: string | null
   readonly peer: PeerInfo
-  /** The host and port under which this peer reached the broker, for answers that name it. */
+  /** Name of the listener that the peer came through: answers that name addresses name those of this listener. */
   readonly listener: string
   /**
    * Answers, once. Answers leave in the order of the requests whatever the order of these calls. Byte ranges in the response belong
@@ -27,7 +27,10 @@ export interface Exchange {
   silence(): void
   /** Closes the connection; for what the protocol has no answer to. */
   abort(error: unknown): void
-  /** Keeps the bytes of the request valid after `handle` has returned, until the exchange ends. */
+  /**
+   * Keeps the bytes of the request valid after `handle` has returned, until the exchange ends. It may put copies in the place of the request's
+   * byte ranges: take them from the request again after the call.
+   */
   keepBytes(): void
   /** Later requests of this peer are not handled until the returned function is called: for work whose order matters. */
   holdOthers(): () => void
