@@ -1,0 +1,82 @@
+import { MillraceError } from '../../../kernel/errors/index.ts'
+
+/** One entry of `listeners` or `advertised.listeners`. */
+export interface ListenerAddress {
+  /** Upper case, as in Kafka. */
+  readonly name: string
+  /** Empty: all addresses of the machine. */
+  readonly host: string
+  readonly port: number
+}
+
+/** A listener, with the address that clients are told. */
+export interface ListenerPlan {
+  readonly listen: ListenerAddress
+  /** Undefined: the address that it is bound to. A port of 0 stands for the port that it is bound to. */
+  readonly advertised: ListenerAddress | undefined
+}
+
+/** Names that promise a protocol which is not there: nobody must believe that a connection is encrypted when it is not. */
+const unservedProtocols: ReadonlySet<string> = new Set(['SSL', 'SASL_PLAINTEXT', 'SASL_SSL'])
+
+const entryPattern = /^([A-Za-z0-9_.-]+):\/\/(\[[0-9A-Fa-f:.]+\]|[^:/[\]]*):(-?\d+)$/
+
+/**
+ * Reads `listeners` and `advertised.listeners` and checks them together. Throws MR_CONFIG_INVALID, MR_CONFIG_UNSUPPORTED, or
+ * MR_NET_INSECURE for a listener beyond this machine that `insecure` does not allow.
+ */
+export function planListeners(listeners: readonly string[], advertised: readonly string[], insecure: boolean): ListenerPlan[] {
+  const bound = parseAddresses('listeners', listeners)
+  const told = parseAddresses('advertised.listeners', advertised)
+  for (const { name } of told) {
+    if (!bound.some((address) => address.name === name)) {
+      throw invalid('advertised.listeners', advertised.join(','), `no listener is named ${name}`)
+    }
+  }
+  for (const address of bound) {
+    if (!insecure && !isLoopback(address.host)) throw new MillraceError('MR_NET_INSECURE', { host: address.host === '' ? 'all addresses' : address.host })
+  }
+  return bound.map((listen) => {
+    const advertisedAs = told.find((address) => address.name === listen.name)
+    if (isWildcard((advertisedAs ?? listen).host)) {
+      throw invalid('advertised.listeners', advertised.join(','), `clients can not be sent to ${
+        (advertisedAs ?? listen).host || 'all addresses'}; name the host under which they reach ${listen.name}`)
+    }
+    return { listen, advertised: advertisedAs }
+  })
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+function isWildcard(host: string): boolean {
+  return host === '' || host === '0.0.0.0' || host === '::'
+}
+
+function parseAddresses(key: string, entries: readonly string[]): ListenerAddress[] {
+  const addresses: ListenerAddress[] = []
+  for (const entry of entries) {
+    const found = entryPattern.exec(entry)
+    if (found === null) throw invalid(key, entry, 'it must read NAME://HOST:PORT')
+    const name = found[1]!.toUpperCase()
+    const host = found[2]!.startsWith('[') ? found[2]!.slice(1, -1) : found[2]!
+    const port = Number(found[3])
+    if (port < 0 || port > 65_535) throw invalid(key, entry, 'a port is a number from 0 to 65535')
+    if (unservedProtocols.has(name)) {
+      throw new MillraceError('MR_CONFIG_UNSUPPORTED', { key, value: entry, reason: `there is no ${name} yet, every listener is PLAINTEXT` })
+    }
+    if (addresses.some((other) => other.name === name)) throw invalid(key, entry, `two listeners are named ${name}`)
+    if (key === 'listeners' && port !== 0 && addresses.some((other) => other.port === port && overlap(other.host, host))) {
+      throw invalid(key, entry, `two listeners share port ${port}`)
+    }
+    addresses.push({ name, host, port })
+  }
+  return addresses
+}
+
+function overlap(left: string, right: string): boolean {
+  return left === right || isWildcard(left) || isWildcard(right)
+}
+
+const invalid = (key: string, value: string, reason: string): MillraceError => new MillraceError('MR_CONFIG_INVALID', { key, value, reason })

@@ -1,0 +1,150 @@
+import { isMillraceError } from '../../../kernel/errors/index.ts'
+import { zeroUuid } from '../../../kernel/model/ids.ts'
+import { checkTopicName } from '../../../kernel/model/topic-name.ts'
+import { type BrokerSettings } from '../../../kernel/ports/broker-settings.ts'
+import { type BrokerImage, type ClusterImage, type ClusterMetadata, type PartitionImage, type TopicImage } from '../../../kernel/ports/cluster-metadata.ts'
+import { type Exchange, type ProtocolHandler } from '../../../kernel/ports/protocol-handler.ts'
+import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
+import { type metadataApi, type MetadataRequest } from '../../../wire/messages/03-metadata.ts'
+import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
+import { rangeOf } from '../core/version-ranges.ts'
+import { type TopicCreator } from '../topic-creator.ts'
+
+export interface MetadataParts {
+  readonly metadata: ClusterMetadata
+  readonly settings: BrokerSettings
+  readonly creator: TopicCreator
+}
+
+type Response = ResponseDraftOf<typeof metadataApi>
+type Topic = Response['topics'][number]
+type Partition = Topic['partitions'][number]
+
+/**
+ * Metadata v0-12: brokers, topics and leaders, all from one image of the cluster. Endpoints are those of the listener that was asked.
+ *
+ * v0 takes no topics for all, v1 and later null (quirk 13); v10 gives topic ids, v12 takes them (quirk 16). A topic that is unknown is
+ * created where client and `auto.create.topics.enable` allow it (quirk 14); the answer waits for it, so that no half-made topic is shown
+ * (quirk 15) and the first try succeeds. Leader epochs are real (quirk 17), the controller is a broker that lives (quirk 18), authorized
+ * operations are "not asked for" (quirk 24), which is right while there is nothing to authorize.
+ */
+export class MetadataHandler implements ProtocolHandler {
+  readonly apiKey = 3
+  readonly minVersion = rangeOf(3).min
+  readonly maxVersion = rangeOf(3).max
+  private readonly parts: MetadataParts
+
+  constructor(parts: MetadataParts) {
+    this.parts = parts
+  }
+
+  handle(request: MetadataRequest, exchange: Exchange): void {
+    const missing = this.missing(request, exchange)
+    if (missing.length === 0) {
+      exchange.reply(this.answer(request, exchange, new Map()))
+      return
+    }
+    this.parts.creator.ensure(missing, (codes) => { exchange.reply(this.answer(request, exchange, codes)) })
+  }
+
+  failure(request: MetadataRequest, errorCode: number): Response {
+    return {
+      brokers: [],
+      topics: (request.topics ?? []).map(({ name, topicId }) => ({ errorCode, name: name ?? '', topicId, partitions: [] })),
+    }
+  }
+
+  /** Topics that are to be created. */
+  private missing(request: MetadataRequest, exchange: Exchange): string[] {
+    const { metadata, settings } = this.parts
+    if (request.topics === null || (exchange.apiVersion >= 4 && !request.allowAutoTopicCreation)) return []
+    const { topics } = metadata.image()
+    const names = request.topics.map(({ name }) => name).filter((name) => name !== null && !topics.has(name) && isTopicName(name)) as string[]
+    return names.length > 0 && settings.flag('auto.create.topics.enable') ? [...new Set(names)] : []
+  }
+
+  /** `created`: codes of topics that could not be created. */
+  answer(request: MetadataRequest, exchange: Exchange, created: ReadonlyMap<string, number>): Response {
+    const image = this.parts.metadata.image()
+    const all = request.topics === null || (exchange.apiVersion === 0 && request.topics.length === 0)
+    const topics = all
+      ? Array.from(image.topics.values(), (topic) => this.topic(image, topic, exchange))
+      : request.topics!.map((asked) => this.asked(image, asked, exchange, created))
+    return {
+      brokers: brokersOf(image, exchange.listener),
+      clusterId: image.clusterId,
+      controllerId: image.controllerId,
+      topics,
+    }
+  }
+
+  private asked(
+    image: ClusterImage, { name, topicId }: NonNullable<MetadataRequest['topics']>[number], exchange: Exchange, created: ReadonlyMap<string, number>,
+  ): Topic {
+    if (topicId !== zeroUuid || name === null) {
+      if (exchange.apiVersion < 12) return missingTopic(kafkaErrors.INVALID_REQUEST, name ?? '', topicId)
+      const topic = image.topicsById.get(topicId)
+      return topic === undefined ? missingTopic(kafkaErrors.UNKNOWN_TOPIC_ID, null, topicId) : this.topic(image, topic, exchange)
+    }
+    const topic = image.topics.get(name)
+    if (topic !== undefined) return this.topic(image, topic, exchange)
+    if (!isTopicName(name)) return missingTopic(kafkaErrors.INVALID_TOPIC_EXCEPTION, name, zeroUuid)
+    return missingTopic(created.get(name) ?? kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION, name, zeroUuid)
+  }
+
+  private topic(image: ClusterImage, topic: TopicImage, exchange: Exchange): Topic {
+    return {
+      errorCode: kafkaErrors.NONE,
+      name: topic.name,
+      topicId: topic.id,
+      isInternal: topic.internal,
+      partitions: topic.partitions.map((partition) => partitionOf(image, partition, exchange)),
+    }
+  }
+}
+
+/** The brokers that a client of this listener can reach. */
+export function brokersOf(image: ClusterImage, listener: string): Response['brokers'] {
+  const brokers: Response['brokers'][number][] = []
+  for (const broker of image.brokers.values()) {
+    const endpoint = broker.fenced ? undefined : endpointOf(broker, listener)
+    if (endpoint !== undefined) brokers.push({ nodeId: broker.nodeId, host: endpoint.host, port: endpoint.port, rack: broker.rack ?? null })
+  }
+  return brokers
+}
+
+export function endpointOf(broker: BrokerImage, listener: string): BrokerImage['endpoints'][number] | undefined {
+  return broker.endpoints.find((endpoint) => endpoint.listener === listener)
+}
+
+function partitionOf(image: ClusterImage, partition: PartitionImage, exchange: Exchange): Partition {
+  const leader = image.brokers.get(partition.leader)
+  let errorCode: number = kafkaErrors.NONE
+  if (leader === undefined || leader.fenced) errorCode = kafkaErrors.LEADER_NOT_AVAILABLE
+  else if (endpointOf(leader, exchange.listener) === undefined) {
+    errorCode = exchange.apiVersion >= 6 ? kafkaErrors.LISTENER_NOT_FOUND : kafkaErrors.LEADER_NOT_AVAILABLE
+  }
+  return {
+    errorCode,
+    partitionIndex: partition.partition,
+    leaderId: errorCode === kafkaErrors.NONE ? partition.leader : -1,
+    leaderEpoch: partition.leaderEpoch,
+    replicaNodes: partition.replicas,
+    isrNodes: partition.isr,
+    offlineReplicas: partition.replicas.filter((id) => image.brokers.get(id)?.fenced ?? true),
+  }
+}
+
+function missingTopic(errorCode: number, name: string | null, topicId: string): Topic {
+  return { errorCode, name, topicId, partitions: [] }
+}
+
+function isTopicName(name: string): boolean {
+  try {
+    checkTopicName(name)
+    return true
+  } catch (error) {
+    if (isMillraceError(error, 'MR_TOPIC_NAME_INVALID')) return false
+    throw error
+  }
+}

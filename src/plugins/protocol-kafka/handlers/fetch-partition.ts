@@ -1,0 +1,156 @@
+import { type ReadRequest, type ReadSink } from '../../../kernel/ports/partition-log.ts'
+import { type Replica, type WatermarkWaiter } from '../../../kernel/ports/replicator.ts'
+import { batchBytesOf, codecOf } from '../../../kernel/record/batch-header.ts'
+import { codecZstd } from '../../../kernel/record/compression-codec.ts'
+import { isWholeBatch } from '../../../kernel/record/record-batch.ts'
+import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
+import { type FetchRequest } from '../../../wire/messages/01-fetch.ts'
+
+type Topic = FetchRequest['topics'][number]
+type Asked = Topic['partitions'][number]
+
+export const noBytes = new Uint8Array(0)
+export const noDivergence = { epoch: -1, endOffset: -1 }
+
+/** What a partition tells its fetch. */
+export interface FetchProgress {
+  /** `error` is undefined when the read went well. May be called within `readFrom`. */
+  readEnded(partition: FetchPartition, error: unknown): void
+  /** Its watermark moved; or will not any more, then `failed`. */
+  woken(partition: FetchPartition, failed: boolean): void
+}
+
+/** One partition of a Fetch: the end of its read, and its place in the queue for its watermark. */
+export class FetchPartition {
+  readonly topic: Topic
+  readonly asked: Asked
+  replica: Replica | undefined = undefined
+  errorCode: number = kafkaErrors.NONE
+  divergingEpoch = noDivergence
+  /** The log's, until `letGo`. */
+  bytes: Uint8Array = noBytes
+  release: (() => void) | undefined = undefined
+  private readonly progress: FetchProgress
+  private cancelCallback: (() => void) | undefined = undefined
+  private waiter: PartitionWaiter | undefined = undefined
+  /** The watermark at the time of the read. */
+  highWatermarkSeen = 0
+
+  constructor(progress: FetchProgress, topic: Topic, asked: Asked) {
+    this.progress = progress
+    this.topic = topic
+    this.asked = asked
+  }
+
+  /** Back to before the first look. */
+  reset(): void {
+    this.letGo()
+    this.replica = undefined
+    this.errorCode = kafkaErrors.NONE
+    this.divergingEpoch = noDivergence
+  }
+
+  /** The bytes are the log's again. */
+  letGo(): void {
+    const { release } = this
+    this.release = undefined
+    this.bytes = noBytes
+    release?.()
+  }
+
+  /** False when the read ends later. */
+  readFrom(request: ReadRequest): boolean {
+    this.cancelCallback = this.replica!.log.read(request, new PartitionRead(this, this.progress))
+    return this.cancelCallback === undefined
+  }
+
+  cancelRead(): void {
+    const cancel = this.cancelCallback
+    this.cancelCallback = undefined
+    cancel?.()
+    this.letGo()
+  }
+
+  /** Clients from before Fetch v10 know no zstd (quirk 28): they get the batches before the first such one, or the error if there is none. */
+  hideZstd(): void {
+    let at = 0
+    while (isWholeBatch(this.bytes, at) && codecOf(this.bytes, at) !== codecZstd) at += batchBytesOf(this.bytes, at)
+    if (at === 0 && this.bytes.length > 0) {
+      this.errorCode = kafkaErrors.UNSUPPORTED_COMPRESSION_TYPE
+      this.letGo()
+    } else {
+      this.bytes = this.bytes.subarray(0, at)
+    }
+  }
+
+  /** Waits for the watermark to move on from where it was at the read. Only where a replica was found. */
+  wait(): void {
+    this.waiter ??= new PartitionWaiter(this, this.progress)
+    this.waitPast(this.highWatermarkSeen)
+  }
+
+  /** The move was too small: waits for the next one. */
+  waitOn(): void {
+    this.waitPast(this.replica!.highWatermark)
+  }
+
+  private waitPast(highWatermark: number): void {
+    this.waiter!.offset = highWatermark + 1
+    this.replica!.wait(this.waiter!)
+  }
+
+  cancelWait(): void {
+    if (this.waiter !== undefined) this.replica!.cancel(this.waiter)
+  }
+
+  /**
+   * About how many bytes a read up to `endOffset` would give, by the mean size of the log's records: reading to find out would cost more than
+   * it saves. An estimate too low is made good by the deadline, one too high by the next wait.
+   */
+  estimate(endOffset: number): number {
+    const { log } = this.replica!
+    const records = endOffset - this.asked.fetchOffset
+    if (records <= 0) return 0
+    const mean = log.sizeBytes / Math.max(1, log.endOffset - log.startOffset)
+    return Math.min(Math.max(1, records * mean), this.asked.partitionMaxBytes)
+  }
+}
+
+class PartitionWaiter implements WatermarkWaiter {
+  offset = 0
+  private readonly partition: FetchPartition
+  private readonly progress: FetchProgress
+
+  constructor(partition: FetchPartition, progress: FetchProgress) {
+    this.partition = partition
+    this.progress = progress
+  }
+
+  reached(): void {
+    this.progress.woken(this.partition, false)
+  }
+
+  failed(): void {
+    this.progress.woken(this.partition, true)
+  }
+}
+
+class PartitionRead implements ReadSink {
+  private readonly partition: FetchPartition
+  private readonly progress: FetchProgress
+
+  constructor(partition: FetchPartition, progress: FetchProgress) {
+    this.partition = partition
+    this.progress = progress
+  }
+
+  read(bytes: Uint8Array, release: () => void): void {
+    this.partition.bytes = bytes
+    this.partition.release = release
+    this.progress.readEnded(this.partition, undefined)
+  }
+
+  failed(error: unknown): void {
+    this.progress.readEnded(this.partition, error)
+  }
+}

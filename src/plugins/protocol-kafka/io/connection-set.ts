@@ -1,0 +1,77 @@
+import { type Socket } from '../../../kernel/ports/network.ts'
+import { type PeerInfo } from '../../../kernel/ports/protocol-handler.ts'
+import { type ConnectionLimits } from '../core/connection-limits.ts'
+import { stopReasons } from '../core/connection-machine.ts'
+import { type ConnectionSetting, KafkaConnection } from './kafka-connection.ts'
+
+/** Who nobody had to prove to be. */
+export const anonymousPrincipal = 'User:ANONYMOUS'
+
+/** All connections of the broker's listeners. */
+export class ConnectionSet {
+  private readonly connections = new Set<KafkaConnection>()
+  private readonly byAddress = new Map<string, number>()
+  private readonly limits: ConnectionLimits
+  private readonly setting: ConnectionSetting
+  private lastId = 0
+  private ready = false
+  private finishing = false
+  /** Called when the last connection is gone, while finishing. */
+  private allGone: (() => void) | undefined
+
+  constructor(limits: ConnectionLimits, setting: ConnectionSetting) {
+    this.limits = limits
+    this.setting = setting
+  }
+
+  get size(): number {
+    return this.connections.size
+  }
+
+  /** Takes a new connection, or closes it at once when there are too many. */
+  accept(socket: Socket, listener: string): void {
+    const { host } = socket.remote
+    const fromHost = this.byAddress.get(host) ?? 0
+    if (this.finishing || this.connections.size >= this.limits.connectionsMax || fromHost >= (this.limits.overrides.get(host) ?? this.limits.perAddressMax)) {
+      this.setting.metrics.refusedConnections.add(1)
+      this.setting.logger.debug('refusing a connection: too many are open', { peer: host, open: this.connections.size, fromPeer: fromHost })
+      socket.open({ data: () => undefined, closed: () => undefined })
+      socket.destroy()
+      return
+    }
+    const peer: PeerInfo = { connectionId: ++this.lastId, listener, host, principal: anonymousPrincipal }
+    const connection = new KafkaConnection(socket, peer, this.setting, (gone) => { this.remove(gone, host) })
+    if (!this.ready) connection.stopIntake(stopReasons.starting)
+    this.connections.add(connection)
+    this.byAddress.set(host, fromHost + 1)
+    socket.open(connection)
+  }
+
+  /** Requests are handled from now on. */
+  open(): void {
+    this.ready = true
+    for (const connection of [...this.connections]) connection.goOn(stopReasons.starting)
+  }
+
+  /** No new connections and no new requests; resolves when all requests in hand are answered and all connections gone. */
+  finish(): Promise<void> {
+    this.finishing = true
+    return new Promise((resolve) => {
+      this.allGone = resolve
+      for (const connection of [...this.connections]) connection.finish()
+      if (this.connections.size === 0) resolve()
+    })
+  }
+
+  destroyAll(): void {
+    for (const connection of [...this.connections]) connection.destroy()
+  }
+
+  private remove(connection: KafkaConnection, host: string): void {
+    this.connections.delete(connection)
+    const left = this.byAddress.get(host)! - 1
+    if (left === 0) this.byAddress.delete(host)
+    else this.byAddress.set(host, left)
+    if (this.connections.size === 0) this.allGone?.()
+  }
+}

@@ -1,0 +1,125 @@
+import { BytesReader } from '../../base/bytes-reader.ts'
+import { type BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
+import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
+import { type BrokerEndpoint } from '../../kernel/ports/cluster-metadata.ts'
+import { type Controller } from '../../kernel/ports/controller.ts'
+import { type FatalErrors, type Lifecycle, type ServedEndpoint } from '../../kernel/ports/lifecycle.ts'
+import { type LogStore } from '../../kernel/ports/log-store.ts'
+import { type Endpoint, type Listener, type Network } from '../../kernel/ports/network.ts'
+import { type ProtocolHandler, type RequestDispatcher } from '../../kernel/ports/protocol-handler.ts'
+import { type Logger } from '../../kernel/ports/telemetry.ts'
+import { type ProtocolKafkaConfig } from './config.ts'
+import { connectionLimits } from './core/connection-limits.ts'
+import { type ListenerPlan, planListeners } from './core/listener-settings.ts'
+import { MemoryBudget } from './core/memory-budget.ts'
+import { ApiVersionsHandler } from './handlers/18-api-versions.ts'
+import { type Done } from './in-process-exchange.ts'
+import { ConnectionSet } from './io/connection-set.ts'
+import { OutgoingBatchPool } from './io/outgoing-batch.ts'
+import { InProcessDispatcher } from './request-dispatcher.ts'
+import { RequestRouter } from './request-router.ts'
+import { type ServingTools } from './serving-tools.ts'
+
+/** Everything that the server asks of others. */
+export interface ServerParts {
+  readonly settings: BrokerSettings
+  readonly identity: BrokerIdentity
+  readonly network: Network
+  readonly controller: Controller
+  readonly store: LogStore
+  readonly handlers: readonly ProtocolHandler[]
+  readonly fatal: FatalErrors
+  readonly logger: Logger
+  readonly tools: ServingTools
+}
+
+/**
+ * Listens, tells the controller under which addresses this broker is reached, and only then handles requests. Its stop answers what is in
+ * hand within `stopGraceMs`. Requests in process are served from the start on.
+ */
+export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatcher {
+  readonly protocol = 'kafka'
+  private readonly config: ProtocolKafkaConfig
+  private readonly parts: ServerParts
+  private readonly plans: readonly ListenerPlan[]
+  private readonly dispatcher: InProcessDispatcher
+  private readonly connections: ConnectionSet
+  private readonly listeners: Listener[] = []
+
+  /** Throws for listeners that can not be, before anything has started. */
+  constructor(config: ProtocolKafkaConfig, parts: ServerParts) {
+    const { settings, tools } = parts
+    this.config = config
+    this.parts = parts
+    this.plans = planListeners(settings.list('listeners'), settings.list('advertised.listeners'), config.insecure)
+    const router: RequestRouter = new RequestRouter(
+      [...parts.handlers, new ApiVersionsHandler(() => router.apis)], parts.logger, tools.metrics, parts.fatal)
+    this.dispatcher = new InProcessDispatcher(router, this.plans[0]!.listen.name)
+    const budget = new MemoryBudget(settings.integer('queued.max.request.bytes'))
+    this.connections = new ConnectionSet(connectionLimits(settings), {
+      router, budget, clock: tools.clock, deadlines: tools.deadlines, metrics: tools.metrics, logger: parts.logger,
+      batches: new OutgoingBatchPool(),
+      reader: new BytesReader(),
+      frameBytesMax: settings.integer('socket.request.max.bytes'),
+      requestsMax: config.requestsPerConnectionMax,
+      outputBytesMax: config.outputBytesMax,
+      idleMs: positiveOr(settings.integer('connections.max.idle.ms'), Infinity),
+      requestReadTimeoutMs: config.requestReadTimeoutMs,
+    })
+    tools.metrics.connections = () => this.connections.size
+    tools.metrics.heldRequestBytes = () => budget.usedBytes
+  }
+
+  async start(): Promise<void> {
+    const { network, controller, identity, settings, store, tools } = this.parts
+    tools.topics.start()
+    for (const { listen } of this.plans) {
+      this.listeners.push(await network.listen({ host: listen.host, port: listen.port }, (socket) => { this.connections.accept(socket, listen.name) }))
+    }
+    const epoch = await controller.registerBroker({
+      nodeId: identity.nodeId,
+      incarnationId: identity.incarnationId,
+      endpoints: this.plans.map((plan, index) => advertisedAs(plan, this.listeners[index]!.endpoint)),
+      rack: settings.text('broker.rack') || undefined,
+      directoryIds: store.directories().map(({ id }) => id),
+    })
+    tools.registered(epoch)
+    this.connections.open()
+  }
+
+  async stop(): Promise<void> {
+    const { tools } = this.parts
+    const closing = this.listeners.splice(0).map((listener) => listener.close())
+    tools.stopWaiting()
+    const finished = this.connections.finish()
+    const late = tools.timers.after(this.config.stopGraceMs, () => { this.connections.destroyAll() })
+    await finished
+    late.cancel()
+    await Promise.all(closing)
+    this.dispatcher.stop()
+    tools.stop()
+  }
+
+  /** The first listener's. */
+  endpoint(): Endpoint | undefined {
+    return this.listeners[0]?.endpoint
+  }
+
+  dispatch(apiKey: number, apiVersion: number, request: object, clientId: string | null, done: Done): void {
+    this.dispatcher.dispatch(apiKey, apiVersion, request, clientId, done)
+  }
+
+  versions(): ReadonlyMap<number, { readonly min: number, readonly max: number }> {
+    return this.dispatcher.versions()
+  }
+}
+
+function advertisedAs({ listen, advertised }: ListenerPlan, bound: Endpoint): BrokerEndpoint {
+  // Quirk 19: where a name was given to listen on, clients are told the address that it stood for, lest they try another one.
+  const host = advertised?.host ?? bound.host
+  return { listener: listen.name, host, port: advertised === undefined || advertised.port === 0 ? bound.port : advertised.port }
+}
+
+function positiveOr(value: number, otherwise: number): number {
+  return value > 0 ? value : otherwise
+}

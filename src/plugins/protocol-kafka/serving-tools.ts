@@ -1,0 +1,42 @@
+import { type Clock, type Timers } from '../../kernel/ports/clock.ts'
+import { type Deadlines } from './deadlines.ts'
+import { type ProtocolMetrics } from './metrics.ts'
+import { type TopicLookup } from './topic-lookup.ts'
+
+/** What the handlers and the server of this plugin share. A handler of another plugin needs none of it. */
+export class ServingTools {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly deadlines: Deadlines
+  readonly metrics: ProtocolMetrics
+  readonly topics: TopicLookup
+  /** -1 until the broker is registered. */
+  brokerEpoch = -1
+  private readonly stopCallbacks: (() => void)[] = []
+
+  constructor(parts: Pick<ServingTools, 'clock' | 'timers' | 'deadlines' | 'metrics' | 'topics'>) {
+    this.clock = parts.clock
+    this.timers = parts.timers
+    this.deadlines = parts.deadlines
+    this.metrics = parts.metrics
+    this.topics = parts.topics
+  }
+
+  registered(brokerEpoch: number): void {
+    this.brokerEpoch = brokerEpoch
+  }
+
+  /** At a stop, requests that wait for something that may never come are answered as they stand. */
+  onStopWaiting(callback: () => void): void {
+    this.stopCallbacks.push(callback)
+  }
+
+  stopWaiting(): void {
+    for (const callback of this.stopCallbacks) callback()
+  }
+
+  stop(): void {
+    this.topics.stop()
+    this.deadlines.stop()
+  }
+}
