@@ -75,18 +75,43 @@ function lz4Bound(bytes: Uint8Array): number {
 
 /** Any number of frames, skippable ones included. */
 function zstdBound(bytes: Uint8Array): number {
-  const reader = new BytesReader(bytes)
   let total = 0
+  walkZstd(bytes, (bound) => {
+    total += bound
+  })
+  return total
+}
+
+/**
+ * The frames of zstd bytes, without skippable ones: for decoders that stop silently behind the first, as node:zlib does. MR_RECORD_CORRUPT for
+ * bytes that are no frames.
+ */
+export function zstdFrames(bytes: Uint8Array): readonly Uint8Array[] {
+  const frames: Uint8Array[] = []
+  try {
+    walkZstd(bytes, (_bound, start, end) => {
+      frames.push(bytes.subarray(start, end))
+    })
+  } catch (error) {
+    if (isBytesError(error)) throw corrupt(`zstd: ${error.message}`)
+    throw error
+  }
+  return frames
+}
+
+function walkZstd(bytes: Uint8Array, frame: (bound: number, start: number, end: number) => void): void {
+  const reader = new BytesReader(bytes)
   do {
+    const start = reader.position
     const magic = little32(reader)
     if ((magic & 0xffff_fff0) >>> 0 === 0x184d_2a50) {
       reader.skip(little32(reader))
       continue
     }
     if (magic !== zstdMagic) throw corrupt('zstd: no frame of Zstandard begins like this')
-    total += zstdFrameBound(reader)
+    const bound = zstdFrameBound(reader)
+    frame(bound, start, reader.position)
   } while (reader.remaining > 0)
-  return total
 }
 
 function zstdFrameBound(reader: BytesReader): number {

@@ -27,3 +27,15 @@ export function loadOptional<T>(load: LoadPackage, name: string, codec: Compress
 export function clampLevel(level: number | undefined, min: number, max: number, fallback: number): number {
   return level === undefined ? fallback : Math.min(max, Math.max(min, Math.trunc(level)))
 }
+
+/** The parts one behind the other; a single one as it is. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!
+  const all = new Uint8Array(parts.reduce((total, part) => total + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  return all
+}

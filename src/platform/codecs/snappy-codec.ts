@@ -1,6 +1,6 @@
 import { codecSnappy } from '../../kernel/record/compression-codec.ts'
 import { readXerial, writeXerial, xerialBlockBytes } from '../../kernel/record/xerial.ts'
-import { loadOptional, type LoadPackage, type NativeCodec } from './native-codec.ts'
+import { joined, loadOptional, type LoadPackage, type NativeCodec } from './native-codec.ts'
 
 interface SnappyPackage {
   compressSync(input: Uint8Array, options: { copyOutputData: boolean }): Uint8Array
@@ -34,15 +34,4 @@ function blocksOf(bytes: Uint8Array): Uint8Array[] {
     blocks.push(raw)
   })
   return blocks
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0]!
-  const all = new Uint8Array(parts.reduce((total, part) => total + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    all.set(part, at)
-    at += part.length
-  }
-  return all
 }

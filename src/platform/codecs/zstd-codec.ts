@@ -1,6 +1,7 @@
 import * as zlib from 'node:zlib'
 import { codecZstd } from '../../kernel/record/compression-codec.ts'
-import { clampLevel, loadOptional, type LoadPackage, type NativeCodec } from './native-codec.ts'
+import { zstdFrames } from '../../kernel/record/decompressed-bound.ts'
+import { clampLevel, joined, loadOptional, type LoadPackage, type NativeCodec } from './native-codec.ts'
 
 /** What node:zlib has from Node 22.15 and 23.8 on. */
 interface ZstdOfNode {
@@ -30,14 +31,19 @@ function zstdOfNode(ofNode: Required<ZstdOfNode>): NativeCodec {
   const levelParameter = ofNode.constants.ZSTD_c_compressionLevel
   return {
     compress: (bytes, level) => ofNode.zstdCompressSync(bytes, { params: { [levelParameter]: clampLevel(level, levelMin, levelMax, levelDefault) } }),
-    decompress: (bytes, limitBytes) => ofNode.zstdDecompressSync(bytes, { maxOutputLength: limitBytes }),
-    decompressLater: (bytes, limitBytes) => new Promise((resolve, reject) => {
-      ofNode.zstdDecompress(bytes, { maxOutputLength: limitBytes }, (error, result) => {
-        if (error === null) resolve(result)
-        else reject(error)
-      })
-    }),
+    // node:zlib reads the first frame and leaves the others without a word.
+    decompress: (bytes, limitBytes) => joined(zstdFrames(bytes).map((frame) => ofNode.zstdDecompressSync(frame, { maxOutputLength: limitBytes }))),
+    decompressLater: (bytes, limitBytes) => Promise.all(zstdFrames(bytes).map((frame) => decompressFrame(ofNode, frame, limitBytes))).then(joined),
   }
+}
+
+function decompressFrame(ofNode: ZstdOfNode, frame: Uint8Array, limitBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    ofNode.zstdDecompress(frame, { maxOutputLength: limitBytes }, (error, result) => {
+      if (error === null) resolve(result)
+      else reject(error)
+    })
+  })
 }
 
 function zstdOfPackage(load: LoadPackage): NativeCodec {

@@ -5,23 +5,30 @@ const refuse = (name: string): unknown => {
   throw new Error(`Cannot find module '${name}'`)
 }
 
-test('a node:zlib with zstd is used before any package, with level and limit', async () => {
+// A frame that stores one byte: magic, single segment of one byte, last block.
+const frameOf = (byte: number): number[] => [0x28, 0xb5, 0x2f, 0xfd, 0x20, 1, 0x09, 0, 0, byte]
+
+test('a node:zlib with zstd is used before any package, with level and limit, one frame at a time', async () => {
   const seen: unknown[] = []
+  const first = (bytes: Uint8Array): Uint8Array => bytes.subarray(9, 10)
   const ofNode = {
     constants: { ZSTD_c_compressionLevel: 100 },
     zstdCompressSync: (bytes: Uint8Array, options: unknown) => (seen.push(options), bytes),
-    zstdDecompressSync: (bytes: Uint8Array, options: unknown) => (seen.push(options), bytes),
+    zstdDecompressSync: (bytes: Uint8Array, options: unknown) => (seen.push(options), first(bytes)),
     zstdDecompress: (bytes: Uint8Array, options: unknown, done: (error: Error | null, result: Uint8Array) => void) => {
       seen.push(options)
-      done(bytes.length === 0 ? new Error('short') : null, bytes)
+      done(bytes[9] === 0 ? new Error('damaged') : null, first(bytes))
     },
   }
   const codec = loadZstd(refuse, ofNode)
+  const skippable = [0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 99]
+  const two = Uint8Array.from([...frameOf(1), ...skippable, ...frameOf(2)])
   codec.compress(Uint8Array.of(1), 30)
-  codec.decompress(Uint8Array.of(1), 77)
-  expect([...await codec.decompressLater(Uint8Array.of(1), 78)]).toEqual([1])
-  await expect(codec.decompressLater(new Uint8Array(0), 78)).rejects.toThrow('short')
-  expect(seen).toEqual([{ params: { 100: 22 } }, { maxOutputLength: 77 }, { maxOutputLength: 78 }, { maxOutputLength: 78 }])
+  expect([...codec.decompress(two, 77)]).toEqual([1, 2])
+  expect([...await codec.decompressLater(two, 78)]).toEqual([1, 2])
+  await expect(codec.decompressLater(Uint8Array.from(frameOf(0)), 78)).rejects.toThrow('damaged')
+  const limit = (maxOutputLength: number): object => ({ maxOutputLength })
+  expect(seen).toEqual([{ params: { 100: 22 } }, limit(77), limit(77), limit(78), limit(78), limit(78)])
 })
 
 test('without both, the error names the package to install', () => {
