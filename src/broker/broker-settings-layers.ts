@@ -1,0 +1,46 @@
+import { MillraceError } from '../kernel/errors/millrace-error.ts'
+import { BrokerSettingsMap, type SettingsLayer } from '../kernel/config/broker-settings-map.ts'
+import { type BrokerOptions, type PresetName } from './broker-options.ts'
+
+export interface OptionLayers {
+  readonly preset: PresetName
+  readonly file?: BrokerOptions
+  readonly commandLine?: BrokerOptions
+}
+
+/** What a preset changes about Kafka's defaults. */
+const presetLayers: Readonly<Record<PresetName, SettingsLayer>> = {
+  'single-node': new Map([
+    ['node.id', '1'], ['log.dirs', 'data'], ['listeners', 'PLAINTEXT://127.0.0.1:9092'],
+  ]),
+  'memory': new Map([
+    ['node.id', '1'], ['log.dirs', 'data'], ['listeners', 'PLAINTEXT://127.0.0.1:0'], ['durability', 'os'],
+  ]),
+}
+
+/** The broker's settings from all layers, checked. Short options (`data`, `listen`, …) become the settings they stand for. */
+export function brokerSettings({ preset, file, commandLine }: OptionLayers): BrokerSettingsMap {
+  return new BrokerSettingsMap({
+    preset: presetLayers[preset],
+    file: layerOf(file ?? {}),
+    commandLine: layerOf(commandLine ?? {}),
+  })
+}
+
+function layerOf(options: BrokerOptions): SettingsLayer {
+  const layer = new Map<string, string>()
+  for (const [name, value] of Object.entries(options.broker ?? {})) layer.set(name, String(value))
+  const short = (option: keyof BrokerOptions, name: string, value: string | undefined): void => {
+    if (value === undefined) return
+    if (layer.has(name)) {
+      throw new MillraceError('MR_CONFIG_INVALID', { key: option, value, reason: `${name} is set beside it; keep one of the two` })
+    }
+    layer.set(name, value)
+  }
+  const { data, listen, advertise, nodeId } = options
+  short('data', 'log.dirs', typeof data === 'string' ? data : data?.join(','))
+  short('listen', 'listeners', listen === undefined ? undefined : `PLAINTEXT://${listen}`)
+  short('advertise', 'advertised.listeners', advertise === undefined ? undefined : `PLAINTEXT://${advertise}`)
+  short('nodeId', 'node.id', nodeId?.toString())
+  return layer
+}

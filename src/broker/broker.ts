@@ -1,0 +1,80 @@
+import { type MillraceError } from '../kernel/errors/millrace-error.ts'
+import { type PluginHost } from '../kernel/plugin/plugin-host.ts'
+import { ServedEndpoint } from '../kernel/ports/lifecycle.ts'
+import { type Endpoint } from '../kernel/ports/network.ts'
+import { RequestDispatcher } from '../kernel/ports/protocol-handler.ts'
+import { type BrokerIdentity } from '../kernel/ports/broker-identity.ts'
+import { type Token } from '../kernel/plugin/token.ts'
+
+/** A composed broker. Made by `createBroker`; started and stopped once. */
+export class Broker {
+  readonly identity: BrokerIdentity
+  readonly #host: PluginHost
+  readonly #life: BrokerLife
+
+  constructor(host: PluginHost, identity: BrokerIdentity, life: BrokerLife) {
+    this.#host = host
+    this.identity = identity
+    this.#life = life
+  }
+
+  /**
+   * Resolves when clients may connect: everything that was on disk is recovered. Rejects with the MillraceError of the plugin that
+   * could not start, after the others were stopped again.
+   */
+  async start(): Promise<void> {
+    await this.#host.start()
+    this.#life.ready = true
+  }
+
+  /** Stops in order within 10 s. Resolves with what did not stop in order or in time, for the log; never rejects; may be called again. */
+  async stop(): Promise<readonly MillraceError[]> {
+    this.#life.ready = false
+    return await this.#host.stop()
+  }
+
+  /** Where the Kafka protocol is served, once started. */
+  get kafka(): Endpoint | undefined {
+    return this.#endpoint('kafka')
+  }
+
+  /** `HOST:PORT` for clients; only once started. */
+  get bootstrap(): string {
+    const at = this.kafka
+    if (at === undefined) throw new Error('the broker serves no Kafka listener (yet): start it first')
+    return `${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port}`
+  }
+
+  get http(): Endpoint | undefined {
+    return this.#endpoint('http')
+  }
+
+  /** Requests without a socket, for the client's in-process channel. */
+  get dispatcher(): RequestDispatcher {
+    return this.#host.get(RequestDispatcher)
+  }
+
+  /** Resolves with the error that ended this broker by itself, if that ever happens: a broken invariant, a lost metadata directory. */
+  get failed(): Promise<unknown> {
+    return this.#life.failed
+  }
+
+  /** A port of the composition, for tests and for code that embeds a broker; plugins are given theirs. */
+  port<T>(token: Token<T>): T {
+    return this.#host.get(token)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  #endpoint(protocol: ServedEndpoint['protocol']): Endpoint | undefined {
+    return this.#host.all(ServedEndpoint).find((each) => each.protocol === protocol && each.endpoint() !== undefined)?.endpoint()
+  }
+}
+
+/** What the root and the broker object share. */
+export interface BrokerLife {
+  ready: boolean
+  readonly failed: Promise<unknown>
+}

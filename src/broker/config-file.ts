@@ -1,0 +1,61 @@
+import { parse as parseYaml } from 'yaml'
+import { MillraceError, isMillraceError } from '../kernel/errors/millrace-error.ts'
+import { type FileSystem } from '../kernel/ports/file-system.ts'
+import { importModule, resolvePath } from '../platform/module-loader.ts'
+import { type BrokerOptions } from './broker-options.ts'
+import { checkOptions } from './options-check.ts'
+
+/** Names that are looked for, in this order, where none is given. */
+export const configFileNames = ['ts', 'mjs', 'js', 'json', 'yaml', 'yml'].map((ending) => `millrace.config.${ending}`)
+
+export interface LoadedConfig {
+  readonly path: string
+  readonly options: BrokerOptions
+}
+
+/** The configuration in `directory`, or undefined when there is none. */
+export async function findConfigFile(files: FileSystem, directory: string): Promise<LoadedConfig | undefined> {
+  const found = configFileNames.filter((name) => files.stat(`${directory}/${name}`)?.kind === 'file')
+  if (found.length > 1) {
+    throw new MillraceError('MR_CONFIG_FILE', { path: directory, reason: `there are several (${found.join(', ')}); keep one, or name it with --config` })
+  }
+  return found[0] === undefined ? undefined : await loadConfigFile(files, found[0], directory)
+}
+
+/** Reads and checks a configuration; a module gives it as its default export or as the export `config`. MR_CONFIG_FILE names the path. */
+export async function loadConfigFile(files: FileSystem, name: string, directory: string): Promise<LoadedConfig> {
+  const path = resolvePath(directory, name)
+  if (files.stat(path)?.kind !== 'file') throw new MillraceError('MR_CONFIG_FILE', { path, reason: 'there is no such file' })
+  const given = await contents(files, path, directory)
+  try {
+    return { path, options: checkOptions(given) }
+  } catch (error) {
+    if (!isMillraceError(error)) throw error
+    throw new MillraceError('MR_CONFIG_FILE', { path, reason: error.message }, error)
+  }
+}
+
+async function contents(files: FileSystem, path: string, directory: string): Promise<unknown> {
+  try {
+    if (path.endsWith('.json')) return JSON.parse(readText(files, path))
+    if (/\.ya?ml$/.test(path)) return parseYaml(readText(files, path)) ?? {}
+    const module = await importModule(path, directory)
+    const given = module['default'] ?? module['config']
+    if (given === undefined) throw new Error('it has no default export; write `export default defineConfig({ … })`')
+    return given
+  } catch (error) {
+    if (isMillraceError(error)) throw error
+    throw new MillraceError('MR_CONFIG_FILE', { path, reason: error instanceof Error ? error.message : String(error) }, error)
+  }
+}
+
+export function readText(files: FileSystem, path: string): string {
+  const file = files.open(path, 'read')
+  try {
+    const bytes = new Uint8Array(file.size())
+    const length = file.read(bytes, 0, bytes.length, 0)
+    return new TextDecoder().decode(bytes.subarray(0, length))
+  } finally {
+    file.close()
+  }
+}

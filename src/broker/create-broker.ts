@@ -1,0 +1,109 @@
+import { deferred } from '../base/deferred.ts'
+import { uuidFromBytes } from '../base/uuid.ts'
+import { type BrokerSettingsMap } from '../kernel/config/broker-settings-map.ts'
+import { type Plugin } from '../kernel/plugin/define-plugin.ts'
+import { createHost, type PluginHost } from '../kernel/plugin/plugin-host.ts'
+import { Random } from '../kernel/ports/clock.ts'
+import { FileSystem } from '../kernel/ports/file-system.ts'
+import { type BrokerIdentity } from '../kernel/ports/broker-identity.ts'
+import { Logger } from '../kernel/ports/telemetry.ts'
+import { workingDirectory } from '../platform/module-loader.ts'
+import { Broker } from './broker.ts'
+import { type BrokerOptions, type PresetName } from './broker-options.ts'
+import { brokerSettings } from './broker-settings-layers.ts'
+import { clusterIdOf } from './cluster-id.ts'
+import { checkOptions } from './options-check.ts'
+import { loadPlugins } from './plugin-catalog.ts'
+import { rootPlugin } from './root-plugin.ts'
+
+/** How a broker is put together beyond its options; `createBroker` fills it for embedding, the command line and the tests in other ways. */
+export interface Composition {
+  /** Options of the configuration file, and those that go before them. */
+  readonly file?: BrokerOptions
+  readonly commandLine?: BrokerOptions
+  /** Where relative paths and names of packages are resolved from. */
+  readonly directory?: string
+  /** The world: clock, files, network, … Default: this machine's. */
+  readonly platform?: Plugin
+  readonly defaults?: Pick<BrokerOptions, 'http' | 'logLevel'>
+  /** Drives the compiler warm before the first client comes. */
+  readonly warmUp?: boolean
+}
+
+/** A composition that is checked and loaded, and not made yet. */
+export interface ComposedBroker {
+  readonly settings: BrokerSettingsMap
+  readonly plugins: readonly Plugin[]
+  readonly pluginSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  create(): Broker
+}
+
+/**
+ * A broker in this process. Nothing runs until `start`. Rejects with one MillraceError that names the option, the plugin or the
+ * setting that is wrong, and what to do about it.
+ */
+export async function createBroker(options: BrokerOptions = {}): Promise<Broker> {
+  const composed = await composeBroker({ file: checkOptions(options), defaults: { http: 'off', logLevel: 'warn' } })
+  return composed.create()
+}
+
+export async function composeBroker(composition: Composition): Promise<ComposedBroker> {
+  const { file = {}, commandLine = {}, directory = workingDirectory() } = composition
+  const preset = commandLine.preset ?? file.preset ?? 'single-node'
+  const settings = brokerSettings({ preset, file, commandLine })
+  const platform = composition.platform ?? (await import('../platform/node-platform-plugin.ts')).nodePlatform
+  const chosen = await loadPlugins({ ...file, ...commandLine, preset }, directory)
+  const plugins = [platform, ...chosen]
+  const pluginSettings = settingsOfPlugins(composition, chosen)
+  return {
+    settings, plugins, pluginSettings,
+    create: () => make({ settings, plugins, pluginSettings, preset }),
+  }
+}
+
+function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp = false }: Composition, plugins: readonly Plugin[]): Record<string, Record<string, unknown>> {
+  const has = (name: string): boolean => plugins.some((plugin) => plugin.name === name)
+  const insecure = commandLine.insecure ?? file.insecure
+  const short: Record<string, Record<string, unknown>> = {
+    'observability': { logLevel: commandLine.logLevel ?? file.logLevel ?? defaults.logLevel },
+    'admin-http': { listen: commandLine.http ?? file.http ?? defaults.http, insecure },
+    'protocol-kafka': { insecure, warmUp },
+  }
+  const merged: Record<string, Record<string, unknown>> = {}
+  for (const name of new Set([...Object.keys(short).filter(has), ...Object.keys(file.settings ?? {}), ...Object.keys(commandLine.settings ?? {})])) {
+    const given = Object.entries(short[name] ?? {}).filter(([, value]) => value !== undefined)
+    merged[name] = { ...Object.fromEntries(given), ...file.settings?.[name], ...commandLine.settings?.[name] }
+  }
+  return merged
+}
+
+interface Parts extends Omit<ComposedBroker, 'create'> {
+  readonly preset: PresetName
+}
+
+function make({ settings, plugins, pluginSettings, preset }: Parts): Broker {
+  const world = createHost({ plugins: [plugins[0]!] })
+  const random = world.get(Random)
+  const dataDirectory = settings.list('log.dirs')[0] ?? 'data'
+  const identity: BrokerIdentity = {
+    clusterId: clusterIdOf(world.get(FileSystem), random, dataDirectory, preset !== 'memory'),
+    nodeId: settings.nodeId,
+    incarnationId: uuidFromBytes(random.bytes(16)),
+  }
+  const failed = deferred<unknown>()
+  const life = { ready: false, failed: failed.promise }
+  const root = rootPlugin({
+    settings, identity,
+    state: { ready: () => life.ready },
+    fatalErrors: {
+      fatal: (error, where) => {
+        life.ready = false
+        host.get(Logger).error('the broker ends: something it must not survive has happened', { where, error })
+        void host.stop().then(() => { failed.resolve(error) })
+      },
+    },
+  })
+  const host: PluginHost = createHost({ plugins: [root, ...plugins], settings: pluginSettings })
+  for (const warning of settings.warnings) host.get(Logger).warn(warning)
+  return new Broker(host, identity, life)
+}

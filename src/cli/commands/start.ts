@@ -1,0 +1,131 @@
+import { type Command } from 'commander'
+import { composeBroker, type Broker, type BrokerOptions } from '../../broker/index.ts'
+import { findConfigFile, loadConfigFile, type LoadedConfig } from '../../broker/config-file.ts'
+import { NodeFileSystem } from '../../platform/node-file-system.ts'
+import { describeError, print, UsageError } from '../output.ts'
+
+export interface StartFlags {
+  readonly config?: string
+  readonly data?: readonly string[]
+  readonly listen?: string
+  readonly advertise?: string
+  readonly http?: string
+  readonly nodeId?: number
+  readonly voters?: string
+  readonly preset?: 'single-node' | 'memory'
+  readonly set?: readonly string[]
+  readonly logLevel?: BrokerOptions['logLevel']
+  readonly insecure?: boolean
+  readonly warmUp?: boolean
+}
+
+export const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, value]
+
+/** The options that say how a broker is composed; shared by `start` and `config`. */
+export function addCompositionOptions(command: Command): Command {
+  return command
+    .option('--config <file>', 'configuration: millrace.config.ts, .mjs, .json or .yaml (default: the one in this folder, if there is one)')
+    .option('--data <dir>', 'data directory, made if it is not there (default: data)', collect)
+    .option('--listen <host:port>', 'address of the Kafka protocol; port 0 takes a free one (default: 127.0.0.1:9092)')
+    .option('--advertise <host:port>', 'address that clients are told, where it differs from the one above')
+    .option('--http <host:port>', 'address of metrics and health, or off (default: 127.0.0.1:9080)')
+    .option('--node-id <n>', 'id of this broker (default: 1)', integer('--node-id'))
+    .option('--voters <list>', 'id@host:port,… of a cluster (not available yet: one broker is a cluster of its own)')
+    .option('--preset <name>', 'single-node (on disk) or memory (nothing survives) (default: single-node)')
+    .option('--set <key=value>', 'a broker setting by its Kafka name; may be repeated', collect)
+    .option('--log-level <level>', 'debug, info, warn, error or silent (default: info)')
+    .option('--insecure', 'allow listening beyond this machine without authentication')
+    .option('--no-warm-up', 'skip the warm-up of the compiler after the start')
+}
+
+export function startCommand(program: Command): void {
+  addCompositionOptions(program.command('start').summary('run a broker').description('Runs a broker in this process until SIGTERM or SIGINT.'))
+    .addHelpText('after', `
+Examples
+  millrace start                                   data in ./data, clients at 127.0.0.1:9092
+  millrace start --preset memory --listen 127.0.0.1:0
+  millrace start --set num.partitions=8 --set auto.create.topics.enable=false
+
+One line on standard output says when clients may connect; the log is JSON lines on standard error.`)
+    .action(async (flags: StartFlags) => { await run(flags) })
+}
+
+async function run(flags: StartFlags): Promise<void> {
+  const startedMs = performance.now()
+  const composed = await composeFromFlags(flags)
+  const broker = composed.create()
+  const stopping = stopOnSignals(broker)
+  await broker.start()
+  const { host, port } = broker.kafka!
+  const http = broker.http === undefined ? 'off' : `${broker.http.host}:${broker.http.port}`
+  const name = host.includes(':') ? `[${host}]` : host
+  print(`millrace ready kafka=${name}:${port} http=${http} node=${broker.identity.nodeId} in ${Math.round(performance.now() - startedMs)} ms`)
+  const outcome = await Promise.race([stopping, broker.failed.then((error) => ({ error }))])
+  if (outcome === 'stopped') return
+  process.stderr.write(`${describeError(outcome.error)}\n`)
+  process.exit(1)
+}
+
+/** Resolves when a signal has stopped the broker. A second signal ends the process at once. */
+function stopOnSignals(broker: Broker): Promise<'stopped'> {
+  return new Promise((resolve) => {
+    let asked = false
+    const stop = (signal: NodeJS.Signals): void => {
+      if (asked) process.exit(1)
+      asked = true
+      process.stderr.write(`millrace: ${signal}, stopping (again to end at once)\n`)
+      void broker.stop().then((problems) => {
+        for (const problem of problems) process.stderr.write(`${describeError(problem)}\n`)
+        process.exitCode = problems.length === 0 ? 0 : 1
+        resolve('stopped')
+        setTimeout(() => { process.exit() }, 1_000).unref()
+      })
+    }
+    process.on('SIGTERM', stop)
+    process.on('SIGINT', stop)
+  })
+}
+
+export async function composeFromFlags(flags: StartFlags): Promise<Awaited<ReturnType<typeof composeBroker>> & { readonly configPath?: string }> {
+  if (flags.voters !== undefined) {
+    throw new UsageError('--voters: clusters of several brokers are not available yet; leave it out to run one broker')
+  }
+  const directory = process.cwd()
+  const files = new NodeFileSystem()
+  const loaded: LoadedConfig | undefined = flags.config === undefined
+    ? await findConfigFile(files, directory)
+    : await loadConfigFile(files, flags.config, directory)
+  const composed = await composeBroker({
+    file: loaded?.options, commandLine: optionsOf(flags), directory,
+    defaults: { http: '127.0.0.1:9080', logLevel: 'info' }, warmUp: flags.warmUp ?? true,
+  })
+  return loaded === undefined ? composed : { ...composed, configPath: loaded.path }
+}
+
+function optionsOf(flags: StartFlags): BrokerOptions {
+  const { data, listen, advertise, http, nodeId, preset, logLevel, insecure } = flags
+  if (preset !== undefined && preset !== 'single-node' && preset !== 'memory') {
+    throw new UsageError(`--preset ${String(preset)}: there are single-node and memory`)
+  }
+  if (logLevel !== undefined && !['debug', 'info', 'warn', 'error', 'silent'].includes(logLevel)) {
+    throw new UsageError(`--log-level ${String(logLevel)}: there are debug, info, warn, error and silent`)
+  }
+  const given = { data, listen, advertise, http, nodeId, preset, logLevel, insecure, broker: settingsOf(flags.set ?? []) }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+function settingsOf(pairs: readonly string[]): Record<string, string> | undefined {
+  if (pairs.length === 0) return undefined
+  return Object.fromEntries(pairs.map((pair) => keyValue(pair, '--set')))
+}
+
+export function keyValue(pair: string, flag: string): [string, string] {
+  const at = pair.indexOf('=')
+  if (at <= 0) throw new UsageError(`${flag} ${pair}: write it as key=value`)
+  return [pair.slice(0, at), pair.slice(at + 1)]
+}
+
+export const integer = (flag: string) => (text: string): number => {
+  if (!/^-?\d{1,15}$/.test(text)) throw new UsageError(`${flag} ${text}: it takes a whole number`)
+  return Number(text)
+}

@@ -1,0 +1,1 @@
+export { createTestBroker } from './create-test-broker.ts'
