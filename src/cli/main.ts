@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { configCommand } from './commands/config.ts'
+import { logCommand } from './commands/log-inspect.ts'
 import { notYetCommands } from './commands/not-yet.ts'
 import { startCommand } from './commands/start.ts'
 import { describeError, exitCodeOf } from './output.ts'
@@ -17,6 +18,7 @@ function program(): Command {
     .configureHelp({ showGlobalOptions: true })
   startCommand(main)
   configCommand(main)
+  logCommand(main)
   notYetCommands(main)
   return main
 }

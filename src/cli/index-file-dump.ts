@@ -1,0 +1,67 @@
+import pc from 'picocolors'
+import { crc32c } from '../base/crc32c.ts'
+import { type FileSystem } from '../kernel/ports/file-system.ts'
+import { print, printJson, UsageError, type OutputFormat } from './output.ts'
+import { shownTime } from './shown.ts'
+
+/** Prints an index, a producer snapshot, or a text checkpoint; layouts as Kafka writes them. */
+export function printIndexFile(files: FileSystem, path: string, output: OutputFormat, max: number): void {
+  const bytes = wholeFile(files, path)
+  const baseOffset = Number(/(\d{20})\.\w+$/.exec(path)?.[1] ?? 0)
+  if (path.endsWith('.timeindex')) printEntries(timeEntries(bytes, baseOffset), output, max, (each) => `${shownTime(each.timestamp)}  offset ${each.offset}`)
+  else if (path.endsWith('.index')) printEntries(offsetEntries(bytes, baseOffset), output, max, (each) => `offset ${String(each.offset).padEnd(12)} at ${each.position}`)
+  else if (path.endsWith('.snapshot')) printSnapshot(path, bytes, output, max)
+  else if (/checkpoint$|\.metadata$|\.properties$/.test(path)) print(new TextDecoder().decode(bytes))
+  else throw new UsageError(`${path}: log inspect reads .log, .index, .timeindex, .snapshot and checkpoint files`)
+}
+
+function printEntries<E extends object>(entries: Iterable<E>, output: OutputFormat, max: number, shown: (entry: E) => string): void {
+  let count = 0
+  for (const entry of entries) {
+    if (count >= max) return
+    count += 1
+    if (output === 'json') printJson(entry)
+    else print(`  ${shown(entry)}`)
+  }
+  if (count === 0 && output === 'text') print(pc.dim('  (no entries)'))
+}
+
+function* offsetEntries(bytes: Uint8Array, baseOffset: number): IterableIterator<{ offset: number, position: number }> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let at = 0; at + 8 <= bytes.length; at += 8) yield { offset: baseOffset + view.getInt32(at), position: view.getInt32(at + 4) }
+}
+
+function* timeEntries(bytes: Uint8Array, baseOffset: number): IterableIterator<{ timestamp: number, offset: number }> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let at = 0; at + 12 <= bytes.length; at += 12) yield { timestamp: Number(view.getBigInt64(at)), offset: baseOffset + view.getInt32(at + 8) }
+}
+
+function* snapshotEntries(view: DataView): IterableIterator<{ producerId: number, epoch: number, lastSequence: number, lastOffset: number, timestamp: number }> {
+  for (let at = 10; at + 46 <= view.byteLength; at += 46) {
+    yield {
+      producerId: Number(view.getBigInt64(at)), epoch: view.getInt16(at + 8), lastSequence: view.getInt32(at + 10),
+      lastOffset: Number(view.getBigInt64(at + 14)), timestamp: Number(view.getBigInt64(at + 26)),
+    }
+  }
+}
+
+function printSnapshot(path: string, bytes: Uint8Array, output: OutputFormat, max: number): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const whole = bytes.length >= 10 && view.getInt16(0) === 1 && view.getUint32(2) === crc32c(bytes, 6)
+  if (!whole) {
+    process.stderr.write(`${pc.red('error')} ${path}: not a whole producer snapshot (length, version or checksum)\n`)
+    process.exitCode = 1
+    return
+  }
+  printEntries(snapshotEntries(view), output, max, (each) => `producer ${each.producerId}/${each.epoch}  last sequence ${each.lastSequence}  last offset ${each.lastOffset}  ${shownTime(each.timestamp)}`)
+}
+
+function wholeFile(files: FileSystem, path: string): Uint8Array {
+  const file = files.open(path, 'read')
+  try {
+    const bytes = new Uint8Array(file.size())
+    return bytes.subarray(0, file.read(bytes, 0, bytes.length, 0))
+  } finally {
+    file.close()
+  }
+}
