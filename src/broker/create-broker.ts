@@ -67,7 +67,7 @@ function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp 
   const short: Record<string, Record<string, unknown>> = {
     'observability': { logLevel: commandLine.logLevel ?? file.logLevel ?? defaults.logLevel },
     'admin-http': { listen: commandLine.http ?? file.http ?? defaults.http, insecure },
-    'protocol-kafka': { insecure, warmUp },
+    'protocol-kafka': { insecure, warmup: warmUp },
   }
   const merged: Record<string, Record<string, unknown>> = {}
   for (const name of new Set([...Object.keys(short).filter(has), ...Object.keys(file.settings ?? {}), ...Object.keys(commandLine.settings ?? {})])) {

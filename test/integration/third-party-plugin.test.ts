@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { root } from '../meta/source-tree.ts'
+import { ensureBuilt } from './built.ts'
+import { startBroker } from './broker-process.ts'
+
+/** A package that a third party wrote, in the words of docs/plugins/writing-a-plugin.md and nothing else. */
+const acmeTelemetry = `
+import { definePlugin } from 'millrace'
+import { Logger, Metrics, LogSink } from 'millrace/kernel'
+import { z } from 'zod'
+
+class AcmeLogger {
+  constructor(sink, tag) { this.sink = sink; this.tag = tag }
+  debug() {}
+  info(message) { this.sink.write(this.tag + ' info ' + message + '\\n') }
+  warn(message) { this.sink.write(this.tag + ' warn ' + message + '\\n') }
+  error(message) { this.sink.write(this.tag + ' error ' + message + '\\n') }
+  child() { return this }
+}
+export const plugin = definePlugin({
+  name: 'acme-telemetry', contract: 1, summary: 'Logs as ACME likes them.',
+  provides: [Logger, Metrics], requires: [LogSink],
+  config: z.object({ tag: z.string().describe('What each line begins with.') }),
+  register({ provide }, config) {
+    provide([Logger], [LogSink], (sink) => new AcmeLogger(sink, config.tag))
+    const none = { add() {}, observe() {} }
+    provide([Metrics], [], () => ({ counter: () => none, histogram: () => none, gauge() {} }))
+  },
+})
+`
+
+const acmeAudit = `
+import { definePlugin } from 'millrace'
+import { LogStore, Logger } from 'millrace/kernel'
+import { z } from 'zod'
+
+export const plugin = definePlugin({
+  name: 'acme-audit', contract: 1, summary: 'Says which logs are made.',
+  decorates: [{ port: LogStore, order: 1 }], requires: [Logger], config: z.object({}),
+  register({ decorate }) {
+    decorate(LogStore, [Logger], (inner, logger) => new Proxy(inner, {
+      get(target, name) {
+        if (name === 'create') return (id, settings) => { logger.info('audit: ' + id.topic + '-' + id.partition); return target.create(id, settings) }
+        const value = target[name]
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    }))
+  },
+})
+`
+
+let folder = ''
+
+function writePackage(name: string, source: string): string {
+  const at = join(folder, 'packages', name)
+  mkdirSync(at, { recursive: true })
+  writeFileSync(join(at, 'package.json'), JSON.stringify({ name, version: '1.0.0', type: 'module', exports: { import: './index.js' }, peerDependencies: { millrace: '*' } }))
+  writeFileSync(join(at, 'index.js'), source)
+  return at
+}
+
+beforeAll(() => {
+  ensureBuilt()
+  folder = mkdtempSync(join(tmpdir(), 'millrace-third-party-'))
+  const packages = [writePackage('acme-telemetry', acmeTelemetry), writePackage('acme-audit', acmeAudit)]
+  mkdirSync(join(folder, 'app'))
+  writeFileSync(join(folder, 'app/package.json'), '{"name":"app","private":true}')
+  // --install-links packs and copies the packages as a registry would; the checkout itself and zod are linked.
+  execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', '--ignore-scripts', '--install-links', '--legacy-peer-deps', ...packages], { cwd: join(folder, 'app'), stdio: 'pipe' })
+  execFileSync('ln', ['-s', root, join(folder, 'app/node_modules/millrace')])
+  execFileSync('ln', ['-s', join(root, 'node_modules/zod'), join(folder, 'app/node_modules/zod')])
+}, 60_000)
+
+afterAll(() => { rmSync(folder, { recursive: true, force: true }) })
+
+const config = (text: string): string => {
+  const path = join(folder, 'app', 'millrace.config.yaml')
+  writeFileSync(path, text)
+  return path
+}
+
+describe('packages of third parties', () => {
+  it('one named in the configuration replaces a plugin of ours, and another decorates a port', async () => {
+    config('preset: memory\nplugins:\n  - use: acme-telemetry\n    instead: observability\n  - acme-audit\nsettings:\n  acme-telemetry:\n    tag: ACME\n')
+    const broker = await startBroker([], { cwd: join(folder, 'app') })
+    try {
+      execFileSync(process.execPath, [join(root, 'dist/cli/main.js'), 'topic', 'create', 'orders', '--partitions', '2', '--bootstrap', broker.bootstrap])
+    } finally {
+      expect(await broker.end('SIGTERM')).toBe(0)
+    }
+    expect(broker.log()).toMatch(/^ACME info audit: orders-0$/m)
+    expect(broker.log()).toMatch(/^ACME info audit: orders-1$/m)
+    expect(broker.log()).not.toMatch(/"level":/)
+  })
+
+  it('a package that is not installed is refused with its name', async () => {
+    config('plugins: [acme-nowhere]\npreset: memory\n')
+    await expect(startBroker([], { cwd: join(folder, 'app') })).rejects.toThrow(/MR_HOST_PLUGIN_NOT_FOUND.*acme-nowhere/)
+  })
+
+  it('a setting of theirs that is missing is refused with plugin and key', async () => {
+    config('preset: memory\nplugins:\n  - use: acme-telemetry\n    instead: observability\n')
+    await expect(startBroker([], { cwd: join(folder, 'app') })).rejects.toThrow(/MR_HOST_SETTING.*acme-telemetry.*tag/)
+  })
+
+  it('replacing what the preset does not have is refused with a suggestion', async () => {
+    config('preset: memory\nplugins:\n  - use: acme-telemetry\n    instead: observabilty\n')
+    await expect(startBroker([], { cwd: join(folder, 'app') })).rejects.toThrow(/MR_HOST_PLUGIN_NOT_FOUND.*observabilty.*did you mean observability/)
+  })
+})
