@@ -54,20 +54,22 @@ export async function composeBroker(composition: Composition): Promise<ComposedB
   const platform = composition.platform ?? (await import('../platform/node-platform-plugin.ts')).nodePlatform
   const chosen = await loadPlugins({ ...file, ...commandLine, preset }, directory)
   const plugins = [platform, ...chosen]
-  const pluginSettings = settingsOfPlugins(composition, chosen)
+  const pluginSettings = settingsOfPlugins(composition, plugins)
   return {
     settings, plugins, pluginSettings,
     create: () => make({ settings, plugins, pluginSettings, preset }),
   }
 }
 
-function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp = false }: Composition, plugins: readonly Plugin[]): Record<string, Record<string, unknown>> {
+function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp = false, platform }: Composition, plugins: readonly Plugin[]): Record<string, Record<string, unknown>> {
   const has = (name: string): boolean => plugins.some((plugin) => plugin.name === name)
   const insecure = commandLine.insecure ?? file.insecure
+  const preset = commandLine.preset ?? file.preset
   const short: Record<string, Record<string, unknown>> = {
     'observability': { logLevel: commandLine.logLevel ?? file.logLevel ?? defaults.logLevel },
     'admin-http': { listen: commandLine.http ?? file.http ?? defaults.http, insecure },
     'protocol-kafka': { insecure, warmup: warmUp },
+    'platform': { keyValue: preset === 'memory' && platform === undefined ? 'volatile' : undefined },
   }
   const merged: Record<string, Record<string, unknown>> = {}
   for (const name of new Set([...Object.keys(short).filter(has), ...Object.keys(file.settings ?? {}), ...Object.keys(commandLine.settings ?? {})])) {

@@ -18,6 +18,7 @@ import { StderrLogSink } from './stderr-log-sink.ts'
 import { SystemClock } from './system-clock.ts'
 import { SystemRandom } from './system-random.ts'
 import { SystemTimers } from './system-timers.ts'
+import { VolatileKeyValueEngine } from './volatile-key-value-engine.ts'
 
 /** The world as it is: this machine's clock, files, sockets, codecs. A test puts `simPlatform` of the testkit in its place. */
 export const nodePlatform = definePlugin({
@@ -28,6 +29,8 @@ export const nodePlatform = definePlugin({
   config: z.object({
     receive: z.enum(['shared', 'chunks']).default('shared')
       .describe('How sockets receive: into memory that is used again, or into a fresh chunk each time, which costs more but uses no inside of Node.'),
+    keyValue: z.enum(['level', 'volatile']).default('level')
+      .describe('What stands behind KeyValueEngine: LevelDB on disk, or memory that is gone with the process.'),
   }),
   register({ provide }, config) {
     provide([Clock], [], () => new SystemClock())
@@ -35,7 +38,7 @@ export const nodePlatform = definePlugin({
     provide([Random], [], () => new SystemRandom())
     provide([FileSystem], [], () => new NodeFileSystem())
     provide([Network], [], () => new NodeNetwork({ receive: config.receive }))
-    provide([KeyValueEngine], [], () => new LevelKeyValueEngine())
+    provide([KeyValueEngine], [], () => config.keyValue === 'level' ? new LevelKeyValueEngine() : new VolatileKeyValueEngine())
     provide([HttpServer], [], () => new NodeHttpServer())
     provide([Compression], [], () => {
       // CRC-32C is base's; whoever has native codecs has the native checksum too. Without the package base's tables stay.
