@@ -8,7 +8,6 @@ import { type BrokerOptions, type PluginChoice, type PresetName } from './broker
 const catalog: Readonly<Record<string, () => Promise<{ readonly plugin: Plugin }>>> = {
   'observability': () => import('../plugins/observability/index.ts'),
   'admin-http': () => import('../plugins/admin-http/index.ts'),
-  'storage-local': () => import('../plugins/storage-local/index.ts'),
   'storage-memory': () => import('../plugins/storage-memory/index.ts'),
   'coordination-single': () => import('../plugins/coordination-single/index.ts'),
   'cluster-metadata': () => import('../plugins/cluster-metadata/index.ts'),
@@ -37,7 +36,7 @@ export async function loadPlugins(options: BrokerOptions, directory: string): Pr
   const chosen = names
     .filter((name) => !options.without?.includes(name))
     .map((name) => replacements.get(name) ?? name)
-  return await Promise.all([...chosen, ...additions].map((use) => typeof use === 'string' ? loadPlugin(use, directory) : use))
+  return await Promise.all([...chosen, ...additions].map(async (use) => typeof use === 'string' ? await loadPlugin(use, directory) : use))
 }
 
 async function loadPlugin(name: string, directory: string): Promise<Plugin> {
