@@ -78,27 +78,37 @@ export interface RecordedPair {
   readonly server: RecordedSocket
 }
 
-/** Two ends of a new connection to a listener of `acceptInto`. */
+/** Two ends of a new connection to a listener of this queue. */
 export async function connectPair(network: Network, accepted: AcceptQueue, to: Endpoint): Promise<RecordedPair> {
-  const next = accepted.next()
   const client = new RecordedSocket(await network.connect(to, { timeoutMs: 10_000 }))
-  return { client, server: await next }
+  return { client, server: await accepted.peerOf(client.socket.local.port) }
 }
 
-/** Hands out accepted sockets in the order in which they came. */
+/** Keeps accepted sockets until somebody asks for them. */
 export class AcceptQueue {
   private readonly ready: RecordedSocket[] = []
-  private readonly wanted: ((socket: RecordedSocket) => void)[] = []
+  private readonly wanted: { readonly port: number | undefined, readonly give: (socket: RecordedSocket) => void }[] = []
 
   readonly accept = (socket: Socket): void => {
     const recorded = new RecordedSocket(socket)
-    const first = this.wanted.shift()
-    if (first === undefined) this.ready.push(recorded)
-    else first(recorded)
+    const index = this.wanted.findIndex(({ port }) => port === undefined || port === socket.remote.port)
+    if (index < 0) this.ready.push(recorded)
+    else this.wanted.splice(index, 1)[0]!.give(recorded)
   }
 
+  /** The one that was accepted first and not asked for yet. */
   next(): Promise<RecordedSocket> {
-    const first = this.ready.shift()
-    return first === undefined ? new Promise(resolve => this.wanted.push(resolve)) : Promise.resolve(first)
+    return this.take(undefined)
+  }
+
+  /** The one whose client has this port. */
+  peerOf(port: number): Promise<RecordedSocket> {
+    return this.take(port)
+  }
+
+  private take(port: number | undefined): Promise<RecordedSocket> {
+    const index = this.ready.findIndex(({ socket }) => port === undefined || port === socket.remote.port)
+    if (index >= 0) return Promise.resolve(this.ready.splice(index, 1)[0]!)
+    return new Promise(give => this.wanted.push({ port, give }))
   }
 }
