@@ -1,6 +1,9 @@
 import { token } from '../plugin/token.ts'
 
-/** What commands are applied to. Calls come one at a time, in index order, each index once between two `restore` calls. */
+/**
+ * What commands are applied to. Calls come one at a time, in index order, each index once between two `restore` calls. A machine that can
+ * not read what was agreed (a newer release wrote it) throws: `open` rejects with that error, or, once open, the broker ends.
+ */
 export interface ReplicatedMachine {
   /** Starts anew from a snapshot of everything up to and with `index`; undefined with index 0 means empty. */
   restore(index: number, snapshot: Uint8Array | undefined): void
@@ -35,7 +38,7 @@ export interface Consensus {
    */
   open(machine: ReplicatedMachine): Promise<void>
   /**
-   * Leader only. Order is fixed by the call. Resolves with the index of the last command when all are committed and applied here.
+   * Leader only. Order is fixed by the call; the bytes are the caller's again when it returns. Resolves with the index of the last command when all are committed and applied here.
    * Rejects with MR_CLUSTER_NOT_CONTROLLER (not appended), MR_CLUSTER_STOPPED, or the error of the disk (unknown whether it will be).
    */
   append(commands: readonly Uint8Array[]): Promise<number>

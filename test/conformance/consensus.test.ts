@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, test } from 'vitest'
+import { type Consensus } from '../../src/kernel/ports/consensus.ts'
+import { type KeyValueEngine } from '../../src/kernel/ports/key-value-store.ts'
+import { LevelKeyValueEngine } from '../../src/platform/level-key-value-engine.ts'
+import { SingleVoter } from '../../src/plugins/coordination-single/single-voter.ts'
+import { consensusConformance, type ConsensusSubject } from '../../src/testkit/conformance/consensus.ts'
+import { failuresOf } from '../../src/testkit/conformance/kit.ts'
+import { nullLogger } from '../../src/testkit/world/null-telemetry.ts'
+import { CrashDisk } from '../unit/plugins/coordination-single/crash-key-value.ts'
+
+const fatal = { fatal: (error: unknown) => { throw error } }
+
+async function single(engine: KeyValueEngine, path: string, dispose?: () => Promise<void>): Promise<ConsensusSubject> {
+  const consensus = new SingleVoter({ nodeId: 1, path, snapshotEntries: 5, snapshotBytes: 1 << 20 }, engine, fatal, nullLogger)
+  await consensus.start()
+  return {
+    consensus,
+    stop: () => consensus.stop(),
+    restart: async () => {
+      await consensus.stop()
+      return single(engine, path, dispose)
+    },
+    dispose,
+  }
+}
+
+describe('coordination-single in memory', () => {
+  consensusConformance({ test, create: () => single(new CrashDisk().boot().engine, '/meta') })
+})
+
+describe('coordination-single over LevelDB', () => {
+  consensusConformance({
+    test,
+    create: () => {
+      const directory = mkdtempSync(join(tmpdir(), 'millrace-consensus-'))
+      return single(new LevelKeyValueEngine(), join(directory, 'meta'), async () => rmSync(directory, { recursive: true }))
+    },
+  })
+})
+
+describe('the kit', () => {
+  const broken = (change: (voter: SingleVoter) => Partial<Consensus>) => async () => {
+    const make = async (subject: ConsensusSubject): Promise<ConsensusSubject> => {
+      const voter = subject.consensus as SingleVoter
+      const real: Consensus = {
+        open: (machine) => voter.open(machine), append: (commands) => voter.append(commands), barrier: () => voter.barrier(), status: () => voter.status(),
+      }
+      return { ...subject, consensus: { ...real, ...change(voter) }, restart: async () => make(await subject.restart()) }
+    }
+    return make(await single(new CrashDisk().boot().engine, '/meta'))
+  }
+
+  it('notices an append that resolves before it is applied', async () => {
+    const failed = await failuresOf((declare) => consensusConformance({
+      test: declare,
+      create: broken((voter) => ({ append: (commands) => { void voter.append(commands).catch(() => {}); return Promise.resolve(1) } })),
+    }))
+    expect(failed).toContain('an append resolves when its commands are applied, with the index of the last')
+  })
+
+  it('notices a barrier that does not wait', async () => {
+    const failed = await failuresOf((declare) => consensusConformance({ test: declare, create: broken(() => ({ barrier: () => Promise.resolve() })) }))
+    expect(failed).toContain('a barrier resolves after everything that was appended before it is applied')
+  })
+})

@@ -1,0 +1,43 @@
+import { Prng } from '../../../../src/base/prng.ts'
+import { type Consensus } from '../../../../src/kernel/ports/consensus.ts'
+import { type KeyValueEngine } from '../../../../src/kernel/ports/key-value-store.ts'
+import { ControllerService } from '../../../../src/plugins/cluster-metadata/controller-service.ts'
+import { MetadataPublisher } from '../../../../src/plugins/cluster-metadata/metadata-publisher.ts'
+import { SingleVoter } from '../../../../src/plugins/coordination-single/single-voter.ts'
+import { nullLogger } from '../../../../src/testkit/world/null-telemetry.ts'
+import { clusterId, rules, settingsOf } from './core/metadata-fixtures.ts'
+
+export interface RunningController {
+  readonly controller: ControllerService
+  readonly metadata: MetadataPublisher
+  readonly consensus: SingleVoter
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Voter, controller and publisher over an engine, not started. */
+export function makeController(engine: KeyValueEngine, options: { clusterId?: string, snapshotEntries?: number, wrap?: (consensus: Consensus) => Consensus } = {}): RunningController {
+  const fatal = { fatal: (error: unknown) => { throw error } }
+  const consensus = new SingleVoter({ nodeId: 1, path: '/meta', snapshotEntries: options.snapshotEntries ?? 1000, snapshotBytes: 1 << 24 }, engine, fatal, nullLogger)
+  const metadata = new MetadataPublisher()
+  const random = new Prng(1)
+  const controller = new ControllerService({ clusterId: options.clusterId ?? clusterId, rules, settingsOf }, options.wrap?.(consensus) ?? consensus, metadata,
+    () => random.uint32(), nullLogger)
+  return {
+    controller, metadata, consensus,
+    start: async () => {
+      await consensus.start()
+      await controller.start()
+    },
+    stop: async () => {
+      await controller.stop()
+      await consensus.stop()
+    },
+  }
+}
+
+export async function startController(engine: KeyValueEngine, options: Parameters<typeof makeController>[1] = {}): Promise<RunningController> {
+  const running = makeController(engine, options)
+  await running.start()
+  return running
+}
