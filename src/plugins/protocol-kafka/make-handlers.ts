@@ -8,7 +8,16 @@ import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { type ProtocolKafkaConfig } from './config.ts'
 import { ProduceHandler } from './handlers/00-produce.ts'
 import { FetchHandler } from './handlers/01-fetch.ts'
+import { ListOffsetsHandler } from './handlers/02-list-offsets.ts'
 import { MetadataHandler } from './handlers/03-metadata.ts'
+import { FindCoordinatorHandler } from './handlers/10-find-coordinator.ts'
+import { CreateTopicsHandler } from './handlers/19-create-topics.ts'
+import { DeleteTopicsHandler } from './handlers/20-delete-topics.ts'
+import { InitProducerIdHandler } from './handlers/22-init-producer-id.ts'
+import { OffsetForLeaderEpochHandler } from './handlers/23-offset-for-leader-epoch.ts'
+import { DescribeConfigsHandler } from './handlers/32-describe-configs.ts'
+import { DescribeClusterHandler } from './handlers/60-describe-cluster.ts'
+import { ProducerIdPool } from './producer-id-pool.ts'
 import { type ServingTools } from './serving-tools.ts'
 import { TopicCreator } from './topic-creator.ts'
 
@@ -24,10 +33,18 @@ export interface HandlerParts {
 }
 
 /** The handlers of this plugin, but for ApiVersions, which has to know all handlers of the broker. */
-export function makeHandlers({ config, tools, settings, metadata, controller, compression, logger }: HandlerParts): ProtocolHandler[] {
+export function makeHandlers({ config, tools, settings, identity, metadata, controller, compression, logger }: HandlerParts): ProtocolHandler[] {
   return [
     new ProduceHandler({ tools, metadata, compression, logger, decompressedBytesMax: config.decompressedBytesMax }),
     new FetchHandler({ tools, metadata, logger, fetchBytesMax: settings.integer('fetch.max.bytes'), outstandingBytesMax: config.fetchedBytesMax }),
+    new ListOffsetsHandler(tools, logger),
     new MetadataHandler({ metadata, settings, creator: new TopicCreator(controller, tools, logger) }),
+    new FindCoordinatorHandler(),
+    new CreateTopicsHandler(controller, tools, logger),
+    new DeleteTopicsHandler(controller, settings, tools, logger),
+    new InitProducerIdHandler(new ProducerIdPool(controller, identity.nodeId, tools), logger),
+    new OffsetForLeaderEpochHandler(tools),
+    new DescribeConfigsHandler(metadata, settings),
+    new DescribeClusterHandler(metadata),
   ]
 }

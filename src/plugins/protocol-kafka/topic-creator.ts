@@ -1,13 +1,14 @@
+import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type Controller } from '../../kernel/ports/controller.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
+import { apiKeys } from '../../wire/api-keys.ts'
 import { kafkaErrors } from '../../wire/kafka-error-codes.ts'
 import { codeOf } from './core/error-code.ts'
-import { type Expiring } from './deadlines.ts'
 import { type ServingTools } from './serving-tools.ts'
+import { withDeadline } from './with-deadline.ts'
 
 /** A client waits so long for a topic that its question creates; after that it is told to ask again. */
 const waitMs = 2000
-const metadataKey = 3
 
 /** Creates topics with the broker's defaults because somebody asked for them. Two who ask for one topic wait for one creation. */
 export class TopicCreator {
@@ -28,63 +29,34 @@ export class TopicCreator {
    */
   ensure(names: readonly string[], done: (codes: ReadonlyMap<string, number>) => void): void {
     this.create(names.filter((name) => !this.underWay.has(name)))
-    new CreationWait(this.tools, names.map((name) => [name, this.underWay.get(name)!] as const), done).start()
+    const codes = new Map<string, number>(names.map((name) => [name, kafkaErrors.LEADER_NOT_AVAILABLE]))
+    const all = Promise.all(names.map((name) => this.underWay.get(name)!.then((code) => { codes.set(name, code) })))
+    withDeadline(this.tools.deadlines, waitMs, all, () => { done(codes) })
   }
 
   private create(names: readonly string[]): void {
     if (names.length === 0) return
     const topics = names.map((name) => ({ name, partitions: -1, replicationFactor: -1, assignment: undefined, configs: new Map<string, string>() }))
-    const creation = this.controller.createTopics(topics, false).then(
-      (created) => created.map(({ error }) => error),
+    const errors = this.controller.createTopics(topics, false).then(
+      (created) => created.map(({ error }): unknown => error),
       (error: unknown) => names.map(() => error),
     )
     names.forEach((name, index) => {
-      this.underWay.set(name, creation.then((errors) => {
+      this.underWay.set(name, errors.then((all) => {
         this.underWay.delete(name)
-        return this.codeFor(name, errors[index])
+        return this.codeFor(name, all[index])
       }))
     })
   }
 
   private codeFor(name: string, error: unknown): number {
-    const code = error === undefined ? kafkaErrors.NONE : codeOf(error, metadataKey, 0)
-    if (code === kafkaErrors.NONE) this.logger.info(`created topic ${name}, which a client asked for`, { topic: name })
-    // Another node may have been first.
-    if (code === kafkaErrors.NONE || code === kafkaErrors.TOPIC_ALREADY_EXISTS || code === kafkaErrors.NOT_CONTROLLER) return kafkaErrors.LEADER_NOT_AVAILABLE
+    if (error === undefined) {
+      this.logger.info(`created topic ${name}, which a client asked for`, { topic: name })
+      return kafkaErrors.LEADER_NOT_AVAILABLE
+    }
+    // Somebody else was first, or the controller is moving: the client shall ask again.
+    if (isMillraceError(error, 'MR_TOPIC_EXISTS') || (isMillraceError(error) && error.row.retriable)) return kafkaErrors.LEADER_NOT_AVAILABLE
     this.logger.warn(`could not create topic ${name}, which a client asked for`, { topic: name, error })
-    return code
-  }
-}
-
-class CreationWait implements Expiring {
-  private readonly tools: ServingTools
-  private readonly creations: readonly (readonly [name: string, code: Promise<number>])[]
-  private readonly done: (codes: ReadonlyMap<string, number>) => void
-  private readonly codes = new Map<string, number>()
-  private over = false
-
-  constructor(tools: ServingTools, creations: CreationWait['creations'], done: CreationWait['done']) {
-    this.tools = tools
-    this.creations = creations
-    this.done = done
-  }
-
-  start(): void {
-    for (const [name] of this.creations) this.codes.set(name, kafkaErrors.LEADER_NOT_AVAILABLE)
-    const deadline = this.tools.deadlines.after(waitMs, this)
-    void Promise.all(this.creations.map(async ([name, code]) => { this.codes.set(name, await code) })).then(() => {
-      this.tools.deadlines.remove(deadline)
-      this.end()
-    })
-  }
-
-  expired(): void {
-    this.end()
-  }
-
-  private end(): void {
-    if (this.over) return
-    this.over = true
-    this.done(this.codes)
+    return codeOf(error, apiKeys.Metadata, 0)
   }
 }

@@ -2,11 +2,13 @@ import { isMillraceError } from '../../../kernel/errors/index.ts'
 import { zeroUuid } from '../../../kernel/model/ids.ts'
 import { checkTopicName } from '../../../kernel/model/topic-name.ts'
 import { type BrokerSettings } from '../../../kernel/ports/broker-settings.ts'
-import { type BrokerImage, type ClusterImage, type ClusterMetadata, type PartitionImage, type TopicImage } from '../../../kernel/ports/cluster-metadata.ts'
+import { type ClusterImage, type ClusterMetadata, type PartitionImage, type TopicImage } from '../../../kernel/ports/cluster-metadata.ts'
 import { type Exchange, type ProtocolHandler } from '../../../kernel/ports/protocol-handler.ts'
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type metadataApi, type MetadataRequest } from '../../../wire/messages/03-metadata.ts'
 import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
+import { clusterOperations, operationsNotAsked, topicOperations } from '../core/authorized-operations.ts'
+import { endpointOn, reachableBrokers } from '../core/reachable-brokers.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 import { type TopicCreator } from '../topic-creator.ts'
 
@@ -25,8 +27,8 @@ type Partition = Topic['partitions'][number]
  *
  * v0 takes no topics for all, v1 and later null (quirk 13); v10 gives topic ids, v12 takes them (quirk 16). A topic that is unknown is
  * created where client and `auto.create.topics.enable` allow it (quirk 14); the answer waits for it, so that no half-made topic is shown
- * (quirk 15) and the first try succeeds. Leader epochs are real (quirk 17), the controller is a broker that lives (quirk 18), authorized
- * operations are "not asked for" (quirk 24), which is right while there is nothing to authorize.
+ * (quirk 15) and the first try succeeds. Leader epochs are real (quirk 17), the controller is a broker that lives (quirk 18). Authorized
+ * operations are all there are, since there is no authorizer, and a special value when nobody asked (quirk 24).
  */
 export class MetadataHandler implements ProtocolHandler {
   readonly apiKey = 3
@@ -69,17 +71,18 @@ export class MetadataHandler implements ProtocolHandler {
     const all = request.topics === null || (exchange.apiVersion === 0 && request.topics.length === 0)
     const topics = all
       ? Array.from(image.topics.values(), (topic) => this.topic(image, topic, exchange))
-      : request.topics!.map((asked) => this.asked(image, asked, exchange, created))
+      : distinct(request.topics!).map((asked) => this.asked(image, asked, exchange, created))
     return {
-      brokers: brokersOf(image, exchange.listener),
+      brokers: reachableBrokers(image, exchange.listener),
       clusterId: image.clusterId,
       controllerId: image.controllerId,
-      topics,
+      topics: request.includeTopicAuthorizedOperations ? topics.map((topic) => ({ ...topic, topicAuthorizedOperations: topicOperations })) : topics,
+      clusterAuthorizedOperations: request.includeClusterAuthorizedOperations ? clusterOperations : operationsNotAsked,
     }
   }
 
   private asked(
-    image: ClusterImage, { name, topicId }: NonNullable<MetadataRequest['topics']>[number], exchange: Exchange, created: ReadonlyMap<string, number>,
+    image: ClusterImage, { name, topicId }: AskedTopic, exchange: Exchange, created: ReadonlyMap<string, number>,
   ): Topic {
     if (topicId !== zeroUuid || name === null) {
       if (exchange.apiVersion < 12) return missingTopic(kafkaErrors.INVALID_REQUEST, name ?? '', topicId)
@@ -103,25 +106,18 @@ export class MetadataHandler implements ProtocolHandler {
   }
 }
 
-/** The brokers that a client of this listener can reach. */
-export function brokersOf(image: ClusterImage, listener: string): Response['brokers'] {
-  const brokers: Response['brokers'][number][] = []
-  for (const broker of image.brokers.values()) {
-    const endpoint = broker.fenced ? undefined : endpointOf(broker, listener)
-    if (endpoint !== undefined) brokers.push({ nodeId: broker.nodeId, host: endpoint.host, port: endpoint.port, rack: broker.rack ?? null })
-  }
-  return brokers
-}
+type AskedTopic = NonNullable<MetadataRequest['topics']>[number]
 
-export function endpointOf(broker: BrokerImage, listener: string): BrokerImage['endpoints'][number] | undefined {
-  return broker.endpoints.find((endpoint) => endpoint.listener === listener)
+/** One answer a topic, however often it is there. */
+function distinct(topics: readonly AskedTopic[]): AskedTopic[] {
+  return [...new Map(topics.map((topic) => [topic.name ?? topic.topicId, topic])).values()]
 }
 
 function partitionOf(image: ClusterImage, partition: PartitionImage, exchange: Exchange): Partition {
   const leader = image.brokers.get(partition.leader)
   let errorCode: number = kafkaErrors.NONE
   if (leader === undefined || leader.fenced) errorCode = kafkaErrors.LEADER_NOT_AVAILABLE
-  else if (endpointOf(leader, exchange.listener) === undefined) {
+  else if (endpointOn(leader, exchange.listener) === undefined) {
     errorCode = exchange.apiVersion >= 6 ? kafkaErrors.LISTENER_NOT_FOUND : kafkaErrors.LEADER_NOT_AVAILABLE
   }
   return {

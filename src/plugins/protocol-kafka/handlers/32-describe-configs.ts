@@ -1,0 +1,98 @@
+import {
+  brokerValuesOf, type ConfigDescription, describeBrokerConfigs, describeTopicConfigs,
+} from '../../../kernel/config/describe-configs.ts'
+import { type BrokerValue } from '../../../kernel/config/resolve-topic-settings.ts'
+import { isMillraceError, MillraceError } from '../../../kernel/errors/index.ts'
+import { checkTopicName } from '../../../kernel/model/topic-name.ts'
+import { type BrokerSettings } from '../../../kernel/ports/broker-settings.ts'
+import { type ClusterMetadata } from '../../../kernel/ports/cluster-metadata.ts'
+import { type Exchange, type ProtocolHandler } from '../../../kernel/ports/protocol-handler.ts'
+import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
+import { type describeConfigsApi, type DescribeConfigsRequest } from '../../../wire/messages/32-describe-configs.ts'
+import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
+import { configSources, configTypes, resourceTypes } from '../core/config-codes.ts'
+import { codeOf } from '../core/error-code.ts'
+import { rangeOf } from '../core/version-ranges.ts'
+
+type Response = ResponseDraftOf<typeof describeConfigsApi>
+type Asked = DescribeConfigsRequest['resources'][number]
+type Answer = Response['results'][number]
+
+/**
+ * DescribeConfigs v1-4: every setting of topics and brokers, those at their default included, with source, synonyms and type (quirk 21). No
+ * keys, or none at all, mean all. A broker answers for itself; the empty name means the defaults of all brokers, of which none are set,
+ * since no setting of a broker can be changed while it runs.
+ */
+export class DescribeConfigsHandler implements ProtocolHandler {
+  readonly apiKey = 32
+  readonly minVersion = rangeOf(32).min
+  readonly maxVersion = rangeOf(32).max
+  private readonly metadata: ClusterMetadata
+  private readonly nodeId: number
+  private readonly broker: BrokerValue
+
+  constructor(metadata: ClusterMetadata, settings: BrokerSettings) {
+    this.metadata = metadata
+    this.nodeId = settings.nodeId
+    this.broker = brokerValuesOf(settings)
+  }
+
+  handle(request: DescribeConfigsRequest, exchange: Exchange): void {
+    exchange.reply({ throttleTimeMs: 0, results: distinct(request.resources).map((resource) => this.describe(resource, request, exchange)) } satisfies Response)
+  }
+
+  failure(request: DescribeConfigsRequest, errorCode: number): Response {
+    return { throttleTimeMs: 0, results: request.resources.map((resource) => refuse(resource, errorCode, null)) }
+  }
+
+  private describe(resource: Asked, request: DescribeConfigsRequest, exchange: Exchange): Answer {
+    const { resourceType, resourceName, configurationKeys } = resource
+    let configs: readonly ConfigDescription[]
+    try {
+      configs = this.find(resourceType, resourceName)
+    } catch (error) {
+      if (!isMillraceError(error)) throw error
+      return refuse(resource, codeOf(error, this.apiKey, exchange.apiVersion), error.message)
+    }
+    const keys = configurationKeys === null || configurationKeys.length === 0 ? undefined : new Set(configurationKeys)
+    return {
+      errorCode: kafkaErrors.NONE, errorMessage: null, resourceType, resourceName,
+      configs: configs.filter(({ name }) => keys?.has(name) ?? true).map((config) => toWire(config, request)),
+    }
+  }
+
+  private find(resourceType: number, name: string): readonly ConfigDescription[] {
+    if (resourceType === resourceTypes.topic) {
+      checkTopicName(name)
+      const topic = this.metadata.image().topics.get(name)
+      if (topic === undefined) throw new MillraceError('MR_TOPIC_UNKNOWN', { topic: name })
+      return describeTopicConfigs(topic.overrides, this.broker)
+    }
+    if (resourceType !== resourceTypes.broker) throw new MillraceError('MR_CONFIG_RESOURCE', { reason: `resources of type ${resourceType} have no settings here` })
+    if (name === '') return []
+    if (name !== String(this.nodeId)) throw new MillraceError('MR_CONFIG_RESOURCE', { reason: `this is broker ${this.nodeId}, not ${name}` })
+    return describeBrokerConfigs(this.broker)
+  }
+}
+
+/** One result a resource, however often it is there. */
+function distinct(resources: readonly Asked[]): Asked[] {
+  return [...new Map(resources.map((resource) => [`${resource.resourceType}:${resource.resourceName}`, resource])).values()]
+}
+
+function refuse({ resourceType, resourceName }: Asked, errorCode: number, errorMessage: string | null): Answer {
+  return { errorCode, errorMessage, resourceType, resourceName, configs: [] }
+}
+
+function toWire(config: ConfigDescription, request: DescribeConfigsRequest): Answer['configs'][number] {
+  return {
+    name: config.name,
+    value: config.value,
+    readOnly: config.readOnly,
+    configSource: configSources[config.source],
+    isSensitive: config.sensitive,
+    synonyms: request.includeSynonyms ? config.synonyms.map(({ name, value, source }) => ({ name, value, source: configSources[source] })) : [],
+    configType: configTypes[config.type],
+    documentation: request.includeDocumentation ? config.documentation : null,
+  }
+}
