@@ -21,9 +21,10 @@ export class BatchReader {
   timestamp = -1
   keyLength = -1
   valueLength = -1
-  private keyStart = 0
-  private valueStart = 0
-  private headersStart = 0
+  /** Where the parts of the current record lie in `recordBytes`. */
+  keyStart = 0
+  valueStart = 0
+  headersStart = 0
 
   private readonly compression: Compression | undefined
   private readonly limitBytes: number
@@ -66,6 +67,11 @@ export class BatchReader {
     this.at = start
     this.end = end
     return this
+  }
+
+  /** The bytes behind the current batch: its own, or what they were decompressed to. */
+  get recordBytes(): Uint8Array {
+    return this.bytes
   }
 
   /** Records that the header promises and `next` has not reached yet. */
