@@ -18,6 +18,25 @@ const row = (kind: ErrorRow['kind'], retriable: boolean, kafka: number, http: nu
 })
 
 export const errorTable = {
+  // the client
+  MR_CLIENT_AUTHENTICATION: row('request', false, 58, 401, 'broker {host}:{port} refused the authentication: {reason}'),
+  MR_CLIENT_BROKER_BUSY: row('operational', true, -1, 503, '{what}: the broker answered {error}{message}; a later try may succeed'),
+  MR_CLIENT_BROKER_REFUSED: row('operational', false, -1, 502, '{what}: the broker answered {error}{message}'),
+  MR_CLIENT_BUFFER_FULL: row('operational', true, 7, 503, 'the record for {topic} waited {waitedMs} ms for room among {bufferBytes} buffered bytes; send less at a time, or raise bufferBytesMax'),
+  MR_CLIENT_CLOSED: row('operational', false, -1, 503, 'the {what} is closed'),
+  MR_CLIENT_DELIVERY_TIMEOUT: row('operational', true, 7, 504, 'a batch for {topic}-{partition} was not acknowledged within {timeoutMs} ms ({reason}); it may be stored or not'),
+  MR_CLIENT_DISCONNECTED: row('operational', true, 13, 503, 'the connection to {host}:{port} ended before {api} was answered: {reason}'),
+  MR_CLIENT_LOG_TRUNCATED: row('operational', false, 1, 409, '{topic}-{partition} was cut back to offset {endOffset} by a new leader, and the position is {offset}; seek to where reading should go on'),
+  MR_CLIENT_NO_BROKERS: row('operational', true, 13, 503, 'none of {brokers} can be reached: {reason}'),
+  MR_CLIENT_NOT_AUTHORIZED: row('request', false, 31, 403, '{what}: the broker answered {error}{message}'),
+  MR_CLIENT_OFFSET_OUT_OF_RANGE: row('request', false, 1, 416, 'offset {offset} of {topic}-{partition} is not there any more, or not yet; seek, or set onOffsetOutOfRange'),
+  MR_CLIENT_PARTITION_UNKNOWN: row('request', false, 3, 404, 'topic {topic} has no partition {partition}; it has {count}'),
+  MR_CLIENT_RECORD_INVALID: row('request', false, 87, 400, 'the record for {topic} cannot be sent: {reason}'),
+  MR_CLIENT_RECORD_TOO_LARGE: row('request', false, 10, 413, 'a record of {size} bytes for {topic} is over the limit of {limit}; raise requestBytesMax here and max.message.bytes there'),
+  MR_CLIENT_REQUEST_TIMEOUT: row('operational', true, 7, 504, '{api} was not answered by {host}:{port} within {timeoutMs} ms'),
+  MR_CLIENT_SEQUENCE_LOST: row('operational', false, 45, 500, '{topic}-{partition}: the broker has lost acknowledged records of this producer: it answered {error}'),
+  MR_CLIENT_SETTING: row('config', false, 40, 400, 'client setting {key}: {reason}'),
+  MR_CLIENT_UNSUPPORTED: row('request', false, 35, 501, '{what} is not supported: {reason}'),
   // cluster metadata and its consensus
   MR_CLUSTER_BROKER_EPOCH_STALE: row('operational', false, 77, 409, 'broker {nodeId} registered again since epoch {epoch}; another process runs with its node id'),
   MR_CLUSTER_BROKER_NOT_REGISTERED: row('operational', true, 102, 409, 'broker {nodeId} is not registered'),
