@@ -1,0 +1,17 @@
+import { type Clock, type Random, type Timers } from '../kernel/ports/clock.ts'
+import { type Compression } from '../kernel/ports/compression.ts'
+import { type Hashing } from '../kernel/ports/hashing.ts'
+import { type Network } from '../kernel/ports/network.ts'
+import { type Logger } from '../kernel/ports/telemetry.ts'
+
+/** All that a client knows of the machine it runs on. `index.ts` gives the real one, tests and simulations their own. */
+export interface ClientWorld {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly random: Random
+  readonly network: Network
+  readonly compression: Compression
+  readonly hashing: Hashing
+  /** Told of what a client does about trouble, e.g. reconnecting. Without it nothing is logged. */
+  readonly logger?: Logger
+}

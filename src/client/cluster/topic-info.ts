@@ -1,0 +1,61 @@
+import { zeroUuid } from '../../base/uuid.ts'
+import { type Uuid } from '../../kernel/model/ids.ts'
+import { type MetadataResponse } from '../../wire/index.ts'
+
+export interface NodeInfo {
+  readonly id: number
+  readonly host: string
+  readonly port: number
+  readonly rack: string | null
+}
+
+export interface PartitionInfo {
+  readonly partition: number
+  /** -1: none at the moment. */
+  readonly leaderId: number
+  /** -1 where the broker does not tell. */
+  readonly leaderEpoch: number
+  readonly replicas: readonly number[]
+  readonly inSyncReplicas: readonly number[]
+  readonly offlineReplicas: readonly number[]
+}
+
+export interface TopicInfo {
+  readonly name: string
+  /** `zeroUuid` where the broker has no ids. */
+  readonly id: Uuid
+  readonly isInternal: boolean
+  /** At index n stands partition n. */
+  readonly partitions: readonly PartitionInfo[]
+}
+
+type TopicAnswer = MetadataResponse['topics'][number]
+
+/**
+ * What is known of a topic after an answer: leaders of an older epoch than a known one are not believed, since brokers learn of elections at different
+ * times; a topic of another id is another topic.
+ */
+export function topicFrom(answer: TopicAnswer, known: TopicInfo | undefined): TopicInfo {
+  const sameTopic = known !== undefined && (known.id === answer.topicId || answer.topicId === zeroUuid)
+  const partitions: PartitionInfo[] = []
+  for (const each of [...answer.partitions].sort((a, b) => a.partitionIndex - b.partitionIndex)) {
+    // A hole would shift every number behind it. Brokers list all partitions, or the topic is not usable yet.
+    if (each.partitionIndex !== partitions.length) break
+    const before = sameTopic ? known.partitions[each.partitionIndex] : undefined
+    const isStale = before !== undefined && each.leaderEpoch >= 0 && each.leaderEpoch < before.leaderEpoch
+    partitions.push(isStale ? before : {
+      partition: each.partitionIndex, leaderId: each.leaderId, leaderEpoch: each.leaderEpoch, replicas: each.replicaNodes,
+      inSyncReplicas: each.isrNodes, offlineReplicas: each.offlineReplicas,
+    })
+  }
+  return { name: answer.name!, id: answer.topicId, isInternal: answer.isInternal, partitions }
+}
+
+/** The topic with another leader for a partition; the same object when that is no news. */
+export function withLeader(topic: TopicInfo, partition: number, leaderId: number, leaderEpoch: number): TopicInfo {
+  const known = topic.partitions[partition]
+  if (known === undefined || leaderId < 0 || leaderEpoch <= known.leaderEpoch) return topic
+  const partitions = topic.partitions.slice()
+  partitions[partition] = { ...known, leaderId, leaderEpoch }
+  return { ...topic, partitions }
+}
