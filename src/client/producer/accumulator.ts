@@ -1,0 +1,154 @@
+import { assert } from '../../base/assert.ts'
+import { MillraceError } from '../../kernel/errors/index.ts'
+import { BatchBuilder } from '../../kernel/record/batch-builder.ts'
+import { type RecordHeader } from '../../kernel/record/log-record.ts'
+import { bytesOf, TextBytes } from '../bytes-of.ts'
+import { type ClientWorld } from '../client-world.ts'
+import { type PartitionQueue } from './partition-queue.ts'
+import { partitionOfKey } from './partitioner.ts'
+import { ProducerBatch, type Settle } from './producer-batch.ts'
+import { type HeadersToSend, type ProducerRecord } from './producer-record.ts'
+import { type ProducerSettings } from './producer-settings.ts'
+import { type TopicQueue } from './topic-queue.ts'
+
+const noHeaders: readonly RecordHeader[] = []
+/** Builders kept for the next batch; their buffers have grown to the size of one. */
+const sparesMax = 64
+/** The wall clock is asked once for so many records of one turn: a question costs as much as a fifth of a record. */
+const recordsPerLook = 64
+const firstBytes = 4096
+
+/** Puts records into batches, in the order of the calls. Knows nothing of brokers. */
+export class Accumulator {
+  private readonly world: ClientWorld
+  private readonly settings: ProducerSettings
+  private readonly keyText = new TextBytes()
+  private readonly valueText = new TextBytes()
+  private readonly spares: BatchBuilder[] = []
+  private wallMs = 0
+  private looksLeft = 0
+  /** Partitions with a batch that is not settled. */
+  readonly active = new Set<PartitionQueue>()
+  /** All batches that are not settled, oldest first. */
+  readonly unsettled = new Set<ProducerBatch>()
+  bufferedBytes = 0
+
+  constructor(world: ClientWorld, settings: ProducerSettings) {
+    this.world = world
+    this.settings = settings
+  }
+
+  get hasRoom(): boolean {
+    return this.bufferedBytes < this.settings.bufferBytesMax
+  }
+
+  /** A turn has ended: the clock is asked again. */
+  forgetTime(): void {
+    this.looksLeft = 0
+  }
+
+  /**
+   * Adds a record of a known topic and gives its batch; `settle` is kept. Throws MR_CLIENT_RECORD_INVALID, MR_CLIENT_RECORD_TOO_LARGE and
+   * MR_CLIENT_PARTITION_UNKNOWN; then nothing was added.
+   */
+  append(topic: TopicQueue, record: ProducerRecord, settle: Settle): ProducerBatch {
+    const { key: givenKey, value: givenValue } = record
+    const key = typeof givenKey === 'string' ? this.keyText.of(givenKey) : givenKey ?? null
+    const value = typeof givenValue === 'string' ? this.valueText.of(givenValue) : givenValue ?? null
+    if ((key !== null && !(key instanceof Uint8Array)) || (value !== null && !(value instanceof Uint8Array))) {
+      throw invalid(topic, 'key and value are bytes, text or null')
+    }
+    const headers = record.headers === undefined ? noHeaders : headerList(topic, record.headers)
+    const timestamp = record.timestamp ?? this.now()
+    if (!Number.isSafeInteger(timestamp) || timestamp < 0) throw invalid(topic, `${timestamp} is no timestamp`)
+    const recordBytes = (key?.length ?? 0) + (value?.length ?? 0)
+    const partition = this.choose(topic, record, key, recordBytes)
+    let batch = partition.open
+    if (batch !== undefined && batch.builder.sizeWith(key, value, headers) > this.settings.batchBytesMax) {
+      partition.close()
+      batch = undefined
+    }
+    batch ??= this.begin(partition, key, value, headers)
+    const { builder } = batch
+    const before = builder.sizeBytes
+    builder.append(timestamp, key, value, headers)
+    batch.settles.push(settle)
+    batch.timestamps.push(timestamp)
+    this.bufferedBytes += builder.sizeBytes - before
+    if (builder.sizeBytes >= this.settings.batchBytesMax) partition.close()
+    return batch
+  }
+
+  /** Lets go of a settled batch. Its memory is used again if nobody can still be reading it. */
+  release(batch: ProducerBatch, reusable: boolean): void {
+    if (!this.unsettled.delete(batch)) return
+    this.bufferedBytes -= batch.bufferedBytes
+    if (batch.partition.isIdle) this.active.delete(batch.partition)
+    if (!reusable || this.spares.length >= sparesMax) return
+    batch.builder.reset()
+    this.spares.push(batch.builder)
+  }
+
+  /** Takes a batch into the books that was not made by `append`: half of one that was too large. */
+  adopt(batch: ProducerBatch): void {
+    this.unsettled.add(batch)
+    this.bufferedBytes += batch.bufferedBytes
+    this.active.add(batch.partition)
+  }
+
+  private begin(
+    partition: PartitionQueue, key: Uint8Array | null, value: Uint8Array | null, headers: readonly RecordHeader[],
+  ): ProducerBatch {
+    const builder = this.spares.pop() ?? new BatchBuilder(this.world.compression, firstBytes)
+    const size = builder.sizeWith(key, value, headers)
+    if (size > this.settings.requestBytesMax) {
+      this.spares.push(builder)
+      throw new MillraceError('MR_CLIENT_RECORD_TOO_LARGE', { topic: partition.topic.name, size, limit: this.settings.requestBytesMax })
+    }
+    const nowMs = this.world.clock.monotonicMs()
+    const batch = new ProducerBatch(partition, builder, partition.nextOrder++, nowMs, nowMs + this.settings.deliveryTimeoutMs)
+    partition.open = batch
+    this.unsettled.add(batch)
+    this.active.add(partition)
+    this.bufferedBytes += builder.sizeBytes
+    return batch
+  }
+
+  private choose(topic: TopicQueue, record: ProducerRecord, key: Uint8Array | null, recordBytes: number): PartitionQueue {
+    assert(topic.info !== undefined, 'records are put into batches when their topic is known')
+    const count = topic.info.partitions.length
+    const index = record.partition ?? this.settings.partitioner?.(record, count) ?? (key === null ? -1 : partitionOfKey(key, count))
+    if (index === -1 && record.partition === undefined) {
+      return topic.stickyPartition(partition => {
+        const { open } = partition
+        return open === undefined || open.builder.sizeBytes + recordBytes > this.settings.batchBytesMax
+      }, () => this.world.random.fraction())
+    }
+    if (!Number.isInteger(index) || index < 0 || index >= count) {
+      throw new MillraceError('MR_CLIENT_PARTITION_UNKNOWN', { topic: topic.name, partition: index, count })
+    }
+    return topic.partitions[index]!
+  }
+
+  private now(): number {
+    if (this.looksLeft-- > 0) return this.wallMs
+    this.looksLeft = recordsPerLook - 1
+    this.wallMs = this.world.clock.wallMs()
+    return this.wallMs
+  }
+}
+
+function headerList(topic: TopicQueue, given: HeadersToSend): readonly RecordHeader[] {
+  const pairs = Array.isArray(given)
+    ? given as readonly { key: string, value: Uint8Array | string | null }[]
+    : Object.entries(given as Readonly<Record<string, Uint8Array | string | null>>).map(([key, value]) => ({ key, value }))
+  return pairs.map(({ key, value }) => {
+    if (typeof key !== 'string') throw invalid(topic, 'the name of a header is text')
+    if (value !== null && typeof value !== 'string' && !(value instanceof Uint8Array)) throw invalid(topic, `header ${key} is bytes, text or null`)
+    return { key, value: value === null ? null : bytesOf(value) }
+  })
+}
+
+function invalid(topic: TopicQueue, reason: string): MillraceError {
+  return new MillraceError('MR_CLIENT_RECORD_INVALID', { topic: topic.name, reason })
+}

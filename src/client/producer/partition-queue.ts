@@ -1,0 +1,103 @@
+import { sequenceAfter } from '../../kernel/record/batch-header.ts'
+import { type ProducerBatch } from './producer-batch.ts'
+import { type TopicQueue } from './topic-queue.ts'
+
+/**
+ * The batches of one partition: one that is filling, those that wait, those under way; and what the broker is told about their order.
+ *
+ * Idempotence, as brokers check it: within one (producer id, epoch) the first sequence of a batch must follow the last one stored. So a sequence, once given to
+ * a batch, is kept through all retries. When a batch is given up, what comes behind it could never be stored: the partition then finishes what may
+ * have been stored already under the old epoch, and goes on under the next one from sequence 0 (KIP-360).
+ */
+export class PartitionQueue {
+  readonly topic: TopicQueue
+  readonly index: number
+  /** The batch that takes records. */
+  open: ProducerBatch | undefined
+  /** Closed batches, oldest first: new ones, and those to be sent again. */
+  readonly waiting: ProducerBatch[] = []
+  readonly inFlight: ProducerBatch[] = []
+  /** No batch is sent before this time. */
+  retryAtMs = 0
+  nextOrder = 0
+
+  producerId = -1
+  producerEpoch = -1
+  /** Of the next batch that is sent for the first time. */
+  private nextSequence = 0
+  /** Of the next batch that is acknowledged, if none is lost. */
+  private expectedSequence = 0
+  /** A sequence was given up: nothing new goes out under this epoch. */
+  needsEpoch = false
+
+  constructor(topic: TopicQueue, index: number) {
+    this.topic = topic
+    this.index = index
+  }
+
+  get isIdle(): boolean {
+    return this.open === undefined && this.waiting.length === 0 && this.inFlight.length === 0
+  }
+
+  /** Moves the filling batch behind the waiting ones. */
+  close(): void {
+    if (this.open === undefined) return
+    this.waiting.push(this.open)
+    this.open = undefined
+  }
+
+  /** Puts a batch back where it was among the waiting ones. */
+  putBack(batch: ProducerBatch): void {
+    let at = 0
+    while (at < this.waiting.length && this.waiting[at]!.order < batch.order) at++
+    this.waiting.splice(at, 0, batch)
+  }
+
+  /**
+   * The batch that may be sent now, the filling one included; undefined when none may. A batch that was sent before goes alone: those behind it are only
+   * stored after it.
+   */
+  next(inFlightMax: number): ProducerBatch | undefined {
+    if (this.inFlight.length >= inFlightMax) return undefined
+    if (this.needsEpoch) return this.inFlight.length > 0 ? undefined : this.waiting.find(batch => batch.maybeStored)
+    const first = this.waiting[0] ?? this.open
+    if (first === undefined || (first.attempts > 0 && this.inFlight.length > 0)) return undefined
+    const last = this.inFlight[this.inFlight.length - 1]
+    return last !== undefined && last.attempts > 1 ? undefined : first
+  }
+
+  /** Gives a batch its place in the sequence, unless it has one. */
+  assign(batch: ProducerBatch): void {
+    if (batch.baseSequence >= 0) return
+    batch.producerId = this.producerId
+    batch.producerEpoch = this.producerEpoch
+    batch.baseSequence = this.nextSequence
+    this.nextSequence = sequenceAfter(this.nextSequence, batch.recordsCount)
+  }
+
+  acknowledged(batch: ProducerBatch): void {
+    if (batch.baseSequence >= 0 && batch.producerEpoch === this.producerEpoch) {
+      this.expectedSequence = sequenceAfter(batch.baseSequence, batch.recordsCount)
+    }
+  }
+
+  /** Whether everything before this batch was acknowledged, so that an answer "out of order" is not about a batch before it. */
+  isExpected(batch: ProducerBatch): boolean {
+    return batch.baseSequence === this.expectedSequence
+  }
+
+  /** Whether the partition is ready to go on under another epoch: nothing is left that may have been stored under this one. */
+  get mayBegin(): boolean {
+    return this.inFlight.length === 0 && !this.waiting.some(batch => batch.maybeStored)
+  }
+
+  /** Goes on as this producer, from sequence 0. Waiting batches are numbered anew when they are sent. */
+  begin(producerId: number, producerEpoch: number): void {
+    this.producerId = producerId
+    this.producerEpoch = producerEpoch
+    this.nextSequence = 0
+    this.expectedSequence = 0
+    this.needsEpoch = false
+    for (const batch of this.waiting) batch.unassign()
+  }
+}

@@ -1,0 +1,322 @@
+import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
+import { type Timer } from '../../kernel/ports/clock.ts'
+import { closedError } from '../client-error.ts'
+import { type ClientSettings } from '../client-options.ts'
+import { type ClientWorld } from '../client-world.ts'
+import { type BrokerPool } from '../cluster/broker-pool.ts'
+import { type Metadata } from '../cluster/metadata.ts'
+import { Accumulator } from './accumulator.ts'
+import { BatchOutcomes } from './batch-outcomes.ts'
+import { type FlushTicket, type ProducerBatch, type Settle } from './producer-batch.ts'
+import { ProducerIdentity } from './producer-identity.ts'
+import { type ProducerRecord, type RecordMetadata } from './producer-record.ts'
+import { type ProducerSettings } from './producer-settings.ts'
+import { ProduceSender } from './produce-sender.ts'
+import { TopicQueue, type WaitingRecord } from './topic-queue.ts'
+
+export interface ProducerParts {
+  readonly world: ClientWorld
+  readonly client: ClientSettings
+  readonly settings: ProducerSettings
+  readonly pool: BrokerPool
+  readonly metadata: Metadata
+  /** Called once, at the end of `close`. */
+  readonly onClosed: () => Promise<void>
+}
+
+export interface CloseOptions {
+  /** How long to wait for what is under way; after it the rest fails with MR_CLIENT_CLOSED. 0 gives everything up at once. Default 30000. */
+  readonly timeoutMs?: number
+}
+
+/** The resolving function of the promise made last: `send` makes one a record, and a closure for each would cost as much again. */
+let settleMadeLast: Settle
+const keepSettle = (resolve: (value: RecordMetadata | Promise<never>) => void): void => { settleMadeLast = resolve }
+
+/**
+ * Sends records. Records of one partition are stored in the order of the calls; so are those of one key. With idempotence (the default) that holds
+ * through lost connections and changes of leaders, and nothing is stored twice. Without it, a batch that is sent again may come behind a later one.
+ */
+export class Producer {
+  private readonly parts: ProducerParts
+  private readonly topics = new Map<string, TopicQueue>()
+  private readonly accumulator: Accumulator
+  private readonly outcomes: BatchOutcomes
+  private readonly identity: ProducerIdentity
+  private readonly sender: ProduceSender
+  private readonly unlisten: () => void
+  private lastTopic: TopicQueue | undefined
+  /** Topics with records that are in no batch yet, in the order in which they came to have some. */
+  private readonly crowded = new Set<TopicQueue>()
+  private blockTimer: Timer | undefined
+  private flushing = 0
+  private closing: Promise<void> | undefined
+
+  constructor(parts: ProducerParts) {
+    this.parts = parts
+    const { world, client, settings, pool, metadata } = parts
+    this.accumulator = new Accumulator(world, settings)
+    this.identity = new ProducerIdentity(world, client, pool, settings.idempotence, () => { this.sender.runSoon() })
+    this.outcomes = new BatchOutcomes({
+      world, client, deliveryTimeoutMs: settings.deliveryTimeoutMs, metadata, accumulator: this.accumulator, identity: this.identity,
+      onRoom: () => { this.admitWaiting() },
+    })
+    this.sender = new ProduceSender({
+      world, client, settings, pool, metadata, accumulator: this.accumulator, identity: this.identity, outcomes: this.outcomes,
+      isFlushing: () => this.flushing > 0,
+    })
+    this.unlisten = metadata.onChange(() => { this.takeMetadata() })
+  }
+
+  /**
+   * Sends one record. Resolves when it is acknowledged as `acks` says. Not awaiting each one is the fast way: records go in batches. The bytes given are
+   * copied before `send` returns.
+   *
+   * Waits for room when `bufferBytesMax` are under way. Rejects with MR_CLIENT_BUFFER_FULL when there was none for `blockMsMax`,
+   * MR_TOPIC_UNKNOWN when the topic did not turn up in that time, MR_CLIENT_DELIVERY_TIMEOUT when the record was tried for `deliveryTimeoutMs`,
+   * MR_CLIENT_RECORD_TOO_LARGE, MR_CLIENT_RECORD_INVALID, MR_CLIENT_PARTITION_UNKNOWN, MR_CLIENT_AUTHENTICATION, MR_CLIENT_CLOSED, and otherwise with
+   * the error that stands for the broker's answer.
+   */
+  send(record: ProducerRecord): Promise<RecordMetadata> {
+    const promise = new Promise<RecordMetadata>(keepSettle)
+    this.add(record, settleMadeLast)
+    return promise
+  }
+
+  /**
+   * Sends many records for the price of one promise. Resolves with their places, in the order given, when all are acknowledged. Rejects with the first
+   * failure, after all are settled; the others may have been stored.
+   */
+  sendMany(records: readonly ProducerRecord[]): Promise<RecordMetadata[]> {
+    return new Promise((resolve, reject: (error: unknown) => void) => {
+      const places = new Array<RecordMetadata>(records.length)
+      let missing = records.length
+      let failure: Promise<never> | undefined
+      if (missing === 0) resolve(places)
+      for (let index = 0; index < records.length; index++) {
+        this.add(records[index]!, outcome => {
+          if (outcome instanceof Promise) failure ??= outcome
+          else places[index] = outcome
+          if (--missing > 0) return
+          if (failure === undefined) resolve(places)
+          else failure.catch(reject)
+        })
+      }
+    })
+  }
+
+  /** Sends at once what is batched, and resolves when all that was given to `send` before is settled, well or badly. */
+  flush(): Promise<void> {
+    return new Promise(resolve => {
+      const ticket: FlushTicket = { missing: 1, done: () => { this.flushing--; resolve() } }
+      this.flushing++
+      for (const batch of this.accumulator.unsettled) addTicket(batch, ticket)
+      for (const topic of this.crowded) for (const waiting of topic.waiting) addTicket(waiting, ticket)
+      if (--ticket.missing === 0) ticket.done()
+      else this.sender.run()
+    })
+  }
+
+  /**
+   * Takes no more records, settles those under way, and lets go of everything. Never rejects; a second call waits for the first. Records that could not
+   * be settled in `timeoutMs` fail with MR_CLIENT_CLOSED; they may have been stored.
+   */
+  close(options: CloseOptions = {}): Promise<void> {
+    this.closing ??= this.shut(options.timeoutMs ?? 30_000)
+    return this.closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  private async shut(timeoutMs: number): Promise<void> {
+    if (timeoutMs > 0) {
+      await new Promise<void>(resolve => {
+        const timer = this.parts.world.timers.after(timeoutMs, resolve)
+        void this.flush().then(() => {
+          timer.cancel()
+          resolve()
+        })
+      })
+    }
+    const error = closedError('producer')
+    this.sender.close()
+    this.identity.close()
+    this.unlisten()
+    this.blockTimer?.cancel()
+    for (const topic of this.topics.values()) this.parts.metadata.untrack(topic.name)
+    for (const topic of this.crowded) this.failWaiting(topic, error)
+    for (const batch of [...this.accumulator.unsettled]) {
+      this.accumulator.release(batch, false)
+      batch.fail(error)
+    }
+    await this.parts.onClosed()
+  }
+
+  private add(record: ProducerRecord, settle: Settle): void {
+    if (this.closing !== undefined) {
+      settle(rejected(closedError('producer')))
+      return
+    }
+    const topic = this.lastTopic?.name === record.topic ? this.lastTopic : this.topicNamed(record.topic)
+    if (topic === undefined) {
+      settle(rejected(new MillraceError('MR_CLIENT_RECORD_INVALID', { topic: String(record.topic), reason: 'the name of a topic is a text, not empty' })))
+    } else if (topic.info !== undefined && topic.waiting.size === 0 && this.accumulator.hasRoom) {
+      this.append(topic, record, settle)
+    } else {
+      this.wait(topic, record, settle)
+    }
+  }
+
+  private append(topic: TopicQueue, record: ProducerRecord, settle: Settle): ProducerBatch | undefined {
+    try {
+      const batch = this.accumulator.append(topic, record, settle)
+      // A full batch goes at once, even while the caller has not let go of the turn: the kernel sends while it prepares the next.
+      if (batch.partition.open !== batch) this.sender.run()
+      else if (batch.recordsCount === 1) this.sender.runSoon()
+      return batch
+    } catch (error) {
+      settle(rejected(error))
+      return undefined
+    }
+  }
+
+  private topicNamed(name: string): TopicQueue | undefined {
+    let topic = this.topics.get(name)
+    if (topic === undefined) {
+      if (typeof name !== 'string' || name === '') return undefined
+      topic = new TopicQueue(name)
+      this.topics.set(name, topic)
+      this.parts.metadata.track(name, true)
+      topic.update(this.parts.metadata.topic(name))
+    }
+    this.lastTopic = topic
+    return topic
+  }
+
+  private wait(topic: TopicQueue, record: ProducerRecord, settle: Settle): void {
+    // What is certain to fail fails now.
+    const error = this.finalError(topic)
+    if (error !== undefined) {
+      settle(rejected(error))
+      return
+    }
+    topic.waiting.push({ record: ownRecord(record), settle, sinceMs: this.parts.world.clock.monotonicMs(), flushes: undefined })
+    this.crowded.add(topic)
+    if (topic.info === undefined) this.parts.metadata.refresh()
+    this.planBlockTimeout()
+    // A full buffer is no time to wait for more.
+    this.sender.runSoon()
+  }
+
+  /** Puts waiting records into batches while there is room, topic by topic. */
+  private admitWaiting(): void {
+    for (const topic of this.crowded) {
+      while (topic.info !== undefined && topic.waiting.size > 0 && this.accumulator.hasRoom) {
+        const waiting = topic.waiting.shift()!
+        const batch = this.append(topic, waiting.record, waiting.settle)
+        for (const ticket of waiting.flushes ?? []) {
+          ticket.missing--
+          if (batch !== undefined) addTicket(batch, ticket)
+          if (ticket.missing === 0) ticket.done()
+        }
+      }
+      if (topic.waiting.size === 0) this.crowded.delete(topic)
+    }
+  }
+
+  private takeMetadata(): void {
+    const { metadata } = this.parts
+    for (const topic of this.topics.values()) {
+      const info = metadata.topic(topic.name)
+      if (info !== topic.info) topic.update(info)
+      if (info !== undefined || topic.waiting.size === 0) continue
+      const error = this.finalError(topic)
+      if (error !== undefined) this.failWaiting(topic, error)
+    }
+    this.admitWaiting()
+    this.sender.runSoon()
+  }
+
+  /** Why the records of a topic can never be sent; undefined while they may. */
+  private finalError(topic: TopicQueue): Error | undefined {
+    const { metadata } = this.parts
+    for (const error of [metadata.topicError(topic.name), metadata.lastFailure]) {
+      if (topic.info === undefined && isMillraceError(error) && !error.row.retriable) return error
+    }
+    return undefined
+  }
+
+  private failWaiting(topic: TopicQueue, error: Error): void {
+    for (let waiting = topic.waiting.shift(); waiting !== undefined; waiting = topic.waiting.shift()) failWaitingRecord(waiting, error)
+    this.crowded.delete(topic)
+  }
+
+  /** Within a topic records wait in order, so only the first of each topic has to be looked at. */
+  private planBlockTimeout(): void {
+    if (this.blockTimer !== undefined) return
+    let firstMs = Infinity
+    for (const topic of this.crowded) firstMs = Math.min(firstMs, topic.waiting.peek()!.sinceMs)
+    if (firstMs === Infinity) return
+    const { world, settings } = this.parts
+    const delayMs = Math.max(0, firstMs + settings.blockMsMax - world.clock.monotonicMs())
+    this.blockTimer = world.timers.after(delayMs, () => {
+      this.blockTimer = undefined
+      this.failBlocked()
+      this.planBlockTimeout()
+    })
+  }
+
+  private failBlocked(): void {
+    const { world, settings, metadata } = this.parts
+    const nowMs = world.clock.monotonicMs()
+    for (const topic of this.crowded) {
+      for (let first = topic.waiting.peek(); first !== undefined && nowMs - first.sinceMs >= settings.blockMsMax; first = topic.waiting.peek()) {
+        topic.waiting.shift()
+        const error = topic.info === undefined
+          ? metadata.topicError(topic.name) ?? this.unreachable(topic, metadata.lastFailure)
+          : new MillraceError('MR_CLIENT_BUFFER_FULL', { topic: topic.name, waitedMs: settings.blockMsMax, bufferBytes: settings.bufferBytesMax })
+        failWaitingRecord(first, error)
+      }
+      if (topic.waiting.size === 0) this.crowded.delete(topic)
+    }
+  }
+
+  private unreachable(topic: TopicQueue, cause: unknown): MillraceError {
+    if (cause === undefined) return new MillraceError('MR_TOPIC_UNKNOWN', { topic: topic.name })
+    const { bootstrap } = this.parts.client
+    return new MillraceError('MR_CLIENT_NO_BROKERS', {
+      brokers: bootstrap.map(({ host, port }) => `${host}:${port}`).join(', '), reason: cause instanceof Error ? cause.message : 'unknown',
+    }, cause)
+  }
+}
+
+function addTicket(to: { flushes: FlushTicket[] | undefined }, ticket: FlushTicket): void {
+  ticket.missing++
+  to.flushes = [...to.flushes ?? [], ticket]
+}
+
+function failWaitingRecord(waiting: WaitingRecord, error: Error): void {
+  waiting.settle(rejected(error))
+  for (const ticket of waiting.flushes ?? []) {
+    if (--ticket.missing === 0) ticket.done()
+  }
+}
+
+/** Whoever settles with it takes the failure over; by itself it troubles nobody. */
+function rejected(error: unknown): Promise<never> {
+  const promise = Promise.reject<never>(error as Error)
+  promise.catch(() => undefined)
+  return promise
+}
+
+/** The caller may reuse its bytes as soon as `send` has returned. */
+function ownRecord(record: ProducerRecord): ProducerRecord {
+  const { key, value } = record
+  return {
+    ...record,
+    ...(key instanceof Uint8Array ? { key: key.slice() } : {}),
+    value: value instanceof Uint8Array ? value.slice() : value,
+  }
+}
