@@ -1,0 +1,262 @@
+import { zeroUuid } from '../../base/uuid.ts'
+import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
+import { type Timer } from '../../kernel/ports/clock.ts'
+import { fetchApi } from '../../wire/index.ts'
+import { type Channel } from '../channel/channel.ts'
+import { isRetriable } from '../client-error.ts'
+import { type ClientSettings } from '../client-options.ts'
+import { type ClientWorld } from '../client-world.ts'
+import { type BrokerPool } from '../cluster/broker-pool.ts'
+import { type Metadata } from '../cluster/metadata.ts'
+import { type AssignedPartition } from './assigned-partition.ts'
+import { type ConsumerSettings } from './consumer-settings.ts'
+import { type FetchOutcomes } from './fetch-outcomes.ts'
+import { fetchRequest, forEachAnswer, hasTopicIds, newestByName, type FetchPart } from './fetch-request.ts'
+import { type PositionLookup } from './position-lookup.ts'
+
+/** What is fetched ahead of one partition before it is left out of the next request: enough for the application while that one is under way. */
+const chunksAheadMax = 2
+/** While some partitions are left out, a request does not wait at the broker, where it would hold up theirs; an empty answer is followed by this pause. */
+const shortPauseMs = 10
+
+interface NodeState {
+  isBusy: boolean
+  isOpening: boolean
+  /** After an empty answer, while some partitions were left out. */
+  quietUntilMs: number
+  leftOut: number
+}
+
+export interface FetcherParts {
+  readonly world: ClientWorld
+  readonly client: ClientSettings
+  readonly settings: ConsumerSettings
+  readonly pool: BrokerPool
+  readonly metadata: Metadata
+  readonly partitions: ReadonlyMap<string, AssignedPartition>
+  readonly outcomes: FetchOutcomes
+  readonly lookup: PositionLookup
+  /** Something came that `poll` may want to see. */
+  readonly onNews: () => void
+}
+
+/**
+ * Fetches ahead. Each broker has one request under way, for all partitions that it leads and that have room for more; the next is sent when the answer
+ * is there, before anybody looks into it. `run` is called after each event that could change what may be asked for.
+ */
+export class Fetcher {
+  private readonly parts: FetcherParts
+  private readonly nodes = new Map<number, NodeState>()
+  private timer: Timer | undefined
+  private timerDueMs = Infinity
+  private soon = false
+  private running = false
+  private isClosed = false
+
+  constructor(parts: FetcherParts) {
+    this.parts = parts
+  }
+
+  runSoon(): void {
+    if (this.soon || this.isClosed) return
+    this.soon = true
+    this.parts.world.timers.soon(() => {
+      this.soon = false
+      this.run()
+    })
+  }
+
+  run(): void {
+    // What a run sets off may ask for another.
+    if (this.running) {
+      this.runSoon()
+      return
+    }
+    this.running = true
+    try {
+      if (!this.isClosed) this.look()
+    } finally {
+      this.running = false
+    }
+  }
+
+  close(): void {
+    this.isClosed = true
+    this.timer?.cancel()
+  }
+
+  private look(): void {
+    const { world, partitions, lookup } = this.parts
+    const nowMs = world.clock.monotonicMs()
+    let nextMs = Infinity
+    let bufferedBytes = 0
+    for (const partition of partitions.values()) bufferedBytes += partition.chunkBytes
+    const roomBytes = this.parts.settings.prefetchBytesMax - bufferedBytes
+    const wanted = new Map<number, AssignedPartition[]>()
+    const leftOut = new Map<number, number>()
+    for (const partition of partitions.values()) {
+      this.compareWithMetadata(partition)
+      if (partition.phase === 'failed' || partition.isOutOfRange) continue
+      if (partition.retryAtMs > nowMs) {
+        nextMs = Math.min(nextMs, partition.retryAtMs)
+        continue
+      }
+      if (partition.phase !== 'reading') {
+        lookup.want(partition)
+        continue
+      }
+      if (partition.isPaused || partition.isFetching) continue
+      const nodeId = this.nodeFor(partition, nowMs)
+      if (nodeId < 0) continue
+      if (this.hasEnough(partition) || roomBytes <= 0) leftOut.set(nodeId, (leftOut.get(nodeId) ?? 0) + 1)
+      else wanted.set(nodeId, [...wanted.get(nodeId) ?? [], partition])
+    }
+    lookup.run()
+    for (const [nodeId, group] of wanted) nextMs = Math.min(nextMs, this.serve(nodeId, group, leftOut.get(nodeId) ?? 0, roomBytes, nowMs))
+    this.plan(nextMs, nowMs)
+  }
+
+  private hasEnough(partition: AssignedPartition): boolean {
+    return partition.chunks.length >= chunksAheadMax && partition.chunkBytes >= chunksAheadMax * this.parts.settings.partitionBytesMax
+  }
+
+  /** A topic made again is another log; a new leader may have another end of the log. */
+  private compareWithMetadata(partition: AssignedPartition): void {
+    const info = this.parts.metadata.topic(partition.topic)
+    if (info === undefined) {
+      const error = this.parts.metadata.topicError(partition.topic) ?? this.parts.metadata.lastFailure
+      if (isMillraceError(error) && !error.row.retriable && partition.phase !== 'failed') {
+        partition.fail(error)
+        this.parts.onNews()
+      }
+      return
+    }
+    if (partition.partition >= info.partitions.length) {
+      if (partition.phase === 'failed') return
+      partition.fail(new MillraceError('MR_CLIENT_PARTITION_UNKNOWN', {
+        topic: partition.topic, partition: partition.partition, count: info.partitions.length,
+      }))
+      this.parts.onNews()
+      return
+    }
+    if (info.id !== zeroUuid) {
+      if (partition.topicId !== undefined && partition.topicId !== info.id && partition.phase === 'reading') {
+        partition.isOutOfRange = true
+        partition.fetchedEpoch = -1
+        partition.leaderEpoch = -1
+        this.parts.onNews()
+      }
+      partition.topicId = info.id
+    }
+    const { leaderEpoch } = info.partitions[partition.partition]!
+    if (leaderEpoch <= partition.leaderEpoch) return
+    if (partition.phase === 'reading' && partition.fetchedEpoch >= 0 && partition.fetchedEpoch < leaderEpoch) partition.phase = 'checking'
+    partition.leaderEpoch = leaderEpoch
+  }
+
+  private nodeFor(partition: AssignedPartition, nowMs: number): number {
+    const { metadata, pool } = this.parts
+    if (partition.preferredReplica >= 0) {
+      if (nowMs < partition.preferredUntilMs && pool.channel(partition.preferredReplica, 'fetch') !== undefined) return partition.preferredReplica
+      partition.preferredReplica = -1
+    }
+    const leaderId = metadata.topic(partition.topic)?.partitions[partition.partition]?.leaderId ?? -1
+    if (leaderId < 0) metadata.refresh()
+    return leaderId
+  }
+
+  /** When to look again though nothing has happened. */
+  private serve(nodeId: number, group: readonly AssignedPartition[], leftOut: number, roomBytes: number, nowMs: number): number {
+    const { pool, metadata } = this.parts
+    const node = this.node(nodeId)
+    if (node.isBusy) return Infinity
+    // Somebody has polled: the partition that was left out is wanted at once.
+    if (leftOut < node.leftOut) node.quietUntilMs = 0
+    node.leftOut = leftOut
+    if (leftOut > 0 && nowMs < node.quietUntilMs) return node.quietUntilMs
+    const channel = pool.channel(nodeId, 'fetch')
+    if (channel === undefined) metadata.refresh()
+    else if (channel.isOpen) this.send(channel, node, group, leftOut > 0, roomBytes)
+    else this.openChannel(channel, node, group)
+    return Infinity
+  }
+
+  private send(channel: Channel, node: NodeState, group: readonly AssignedPartition[], isShort: boolean, roomBytes: number): void {
+    const { settings, client, metadata } = this.parts
+    const parts = group.map((partition): FetchPart => ({
+      partition, topicId: metadata.topic(partition.topic)!.id, round: partition.round, fetchOffset: partition.fetchOffset,
+      leaderEpoch: partition.leaderEpoch,
+    }))
+    const version = channel.version(fetchApi, hasTopicIds(parts) ? undefined : newestByName)
+    if (version === undefined) {
+      const error = new MillraceError('MR_CLIENT_UNSUPPORTED', { what: 'Fetch', reason: 'the broker serves no version of it that this client knows' })
+      for (const partition of group) partition.fail(error)
+      this.parts.onNews()
+      return
+    }
+    const maxWaitMs = isShort ? 0 : settings.fetchWaitMsMax
+    const request = fetchRequest(parts, {
+      maxWaitMs, minBytes: isShort ? 0 : settings.fetchBytesMin, maxBytes: Math.min(settings.fetchBytesMax, roomBytes),
+      partitionBytesMax: settings.partitionBytesMax, isolationLevel: settings.isolationLevel, rack: client.rack,
+    })
+    node.isBusy = true
+    for (const partition of group) partition.isFetching = true
+    channel.send(fetchApi, version, request, { timeoutMs: client.requestTimeoutMs + maxWaitMs, keepBytes: true }, (error, response) => {
+      node.isBusy = false
+      for (const { partition } of parts) partition.isFetching = false
+      if (this.isClosed) return
+      if (response === undefined) {
+        metadata.refresh()
+        for (const part of parts) this.parts.outcomes.lost(part, error)
+      } else {
+        const nowMs = this.parts.world.clock.monotonicMs()
+        const bytes = this.parts.outcomes.answered(parts, response, version > newestByName, forEachAnswer)
+        node.quietUntilMs = Math.max(nowMs + response.throttleTimeMs, isShort && bytes === 0 ? nowMs + shortPauseMs : 0)
+        if (response.throttleTimeMs > 0) for (const { partition } of parts) partition.retryAtMs = Math.max(partition.retryAtMs, node.quietUntilMs)
+      }
+      // First ask for more, then look into what came.
+      this.run()
+      this.parts.onNews()
+    })
+  }
+
+  private openChannel(channel: Channel, node: NodeState, group: readonly AssignedPartition[]): void {
+    if (node.isOpening) return
+    node.isOpening = true
+    channel.open(error => {
+      node.isOpening = false
+      if (this.isClosed) return
+      if (error !== undefined) {
+        this.parts.metadata.refresh()
+        for (const partition of group) {
+          partition.preferredReplica = -1
+          if (!isRetriable(error) && isMillraceError(error) && partition.phase === 'reading') partition.fail(error)
+        }
+        this.parts.onNews()
+      }
+      this.runSoon()
+    })
+  }
+
+  private node(nodeId: number): NodeState {
+    let node = this.nodes.get(nodeId)
+    if (node === undefined) {
+      node = { isBusy: false, isOpening: false, quietUntilMs: 0, leftOut: 0 }
+      this.nodes.set(nodeId, node)
+    }
+    return node
+  }
+
+  private plan(atMs: number, nowMs: number): void {
+    if (atMs === this.timerDueMs) return
+    this.timer?.cancel()
+    this.timer = undefined
+    this.timerDueMs = atMs
+    if (atMs === Infinity) return
+    this.timer = this.parts.world.timers.after(Math.max(0, atMs - nowMs), () => {
+      this.timer = undefined
+      this.timerDueMs = Infinity
+      this.run()
+    })
+  }
+}
