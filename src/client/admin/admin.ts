@@ -1,0 +1,154 @@
+import { backoffMs } from '../../base/backoff.ts'
+import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
+import { type RequestDraftOf, type ResponseOf } from '../../wire/index.ts'
+import { call } from '../channel/call.ts'
+import { type AnyApi, type Channel } from '../channel/channel.ts'
+import { closedError, isRetriable } from '../client-error.ts'
+import { type LookupParts } from '../cluster/offset-lookup.ts'
+import { pause } from '../pause.ts'
+import * as configs from './configs.ts'
+import * as partitions from './partitions.ts'
+import * as topics from './topics.ts'
+
+export interface AdminParts extends LookupParts {
+  /** Called once, at the end of `close`. */
+  readonly onClosed: () => Promise<void>
+}
+
+export interface AdminOptions {
+  /** For the whole call, retries included. Default: the client's `requestTimeoutMs`. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** Whom to ask: the controller, a named broker, or anybody. */
+export type Whom = 'controller' | 'anybody' | { readonly nodeId: number }
+
+/** What the functions of this room work with. */
+export interface AdminContext extends LookupParts {
+  /** Sends a request, again while `take` or the way there fails with something that passes, until the time is up. `take` turns the answer into the result or throws. */
+  ask<A extends AnyApi, T>(
+    whom: Whom, api: A, build: (version: number) => RequestDraftOf<A>, take: (response: ResponseOf<A>) => T, options: AdminOptions & { oldest?: number },
+  ): Promise<T>
+}
+
+/**
+ * Asks a cluster about itself and changes it. Each call waits out what passes (a new controller, a lost connection) until its time is up, and rejects with
+ * the error that stands for the broker's answer. What the broker does not serve is MR_CLIENT_UNSUPPORTED.
+ */
+export class Admin implements AdminContext {
+  private readonly parts: AdminParts
+  private closing: Promise<void> | undefined
+  private readonly abort = new AbortController()
+
+  constructor(parts: AdminParts) {
+    this.parts = parts
+  }
+
+  get world(): LookupParts['world'] { return this.parts.world }
+  get client(): LookupParts['client'] { return this.parts.client }
+  get pool(): LookupParts['pool'] { return this.parts.pool }
+  get metadata(): LookupParts['metadata'] { return this.parts.metadata }
+
+  /** All or as many as could be are created; rejects with the first failure. MR_TOPIC_EXISTS, MR_TOPIC_NAME_INVALID and others. */
+  createTopics(list: readonly topics.NewTopic[], options: topics.CreateTopicsOptions = {}): Promise<topics.CreatedTopic[]> {
+    return topics.createTopics(this, list, options)
+  }
+
+  /** All or as many as could be are deleted; rejects with the first failure. MR_TOPIC_UNKNOWN for one that is not there. */
+  deleteTopics(names: readonly string[], options: AdminOptions = {}): Promise<void> {
+    return topics.deleteTopics(this, names, options)
+  }
+
+  /** The topics that this client may see, by name; internal ones only if asked for. */
+  listTopics(options: topics.ListTopicsOptions = {}): Promise<topics.TopicListing[]> {
+    return topics.listTopics(this, options)
+  }
+
+  /** In the order of the names. Rejects with MR_TOPIC_UNKNOWN when one does not exist; nothing is created by asking. */
+  describeTopics(names: readonly string[], options: AdminOptions = {}): Promise<topics.TopicDescription[]> {
+    return topics.describeTopics(this, names, options)
+  }
+
+  /** Makes topics have so many partitions in all. Keys may then go elsewhere than before. */
+  createPartitions(list: readonly topics.MorePartitions[], options: topics.CreateTopicsOptions = {}): Promise<void> {
+    return topics.createPartitions(this, list, options)
+  }
+
+  /** Every setting of each resource, those at their default included. In the order of the resources. */
+  describeConfigs(resources: readonly configs.ConfigResource[], options: AdminOptions = {}): Promise<configs.ConfigDescription[]> {
+    return configs.describeConfigs(this, resources, options)
+  }
+
+  /** Changes single settings and leaves all others alone. */
+  incrementalAlterConfigs(changes: readonly configs.ConfigChanges[], options: configs.AlterConfigsOptions = {}): Promise<void> {
+    return configs.incrementalAlterConfigs(this, changes, options)
+  }
+
+  describeCluster(options: AdminOptions = {}): Promise<partitions.ClusterDescription> {
+    return partitions.describeCluster(this, options)
+  }
+
+  /** Offsets by time or end of the log. In the order of the questions. */
+  listOffsets(questions: readonly partitions.OffsetWanted[], options: partitions.ListOffsetsOptions = {}): Promise<partitions.OffsetFound[]> {
+    return partitions.listOffsets(this, questions, options)
+  }
+
+  /** Deletes records below an offset; -1 means all that may be read. Gives the new log start offsets, in the order given. */
+  deleteRecords(list: readonly partitions.RecordsToDelete[], options: AdminOptions = {}): Promise<partitions.LogStart[]> {
+    return partitions.deleteRecords(this, list, options)
+  }
+
+  /** Calls under way reject with MR_CLIENT_CLOSED. */
+  close(): Promise<void> {
+    this.closing ??= this.shut()
+    return this.closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async ask<A extends AnyApi, T>(
+    whom: Whom, api: A, build: (version: number) => RequestDraftOf<A>, take: (response: ResponseOf<A>) => T,
+    options: AdminOptions & { readonly oldest?: number },
+  ): Promise<T> {
+    if (this.closing !== undefined) throw closedError('admin client')
+    const { world, client } = this.parts
+    const timeoutMs = options.timeoutMs ?? client.requestTimeoutMs
+    const deadlineMs = world.clock.monotonicMs() + timeoutMs
+    const signal = options.signal === undefined ? this.abort.signal : AbortSignal.any([options.signal, this.abort.signal])
+    for (let attempt = 1; ; attempt++) {
+      const remainingMs = Math.max(1, deadlineMs - world.clock.monotonicMs())
+      try {
+        const channel = await this.channelTo(whom, attempt, remainingMs, signal)
+        const requestMs = Math.min(remainingMs, client.requestTimeoutMs)
+        return take(await call(channel, api, build, { timeoutMs: requestMs, signal, ...(options.oldest === undefined ? {} : { oldest: options.oldest }) }))
+      } catch (error) {
+        // That there is no such topic may pass for who waits for one; for who asks, it is the answer.
+        if (isMillraceError(error, 'MR_TOPIC_UNKNOWN')) throw error
+        if (!isRetriable(error) || signal.aborted || world.clock.monotonicMs() >= deadlineMs) throw error
+        this.parts.metadata.refresh()
+      }
+      await pause(world.timers, backoffMs(attempt, client.backoff, () => world.random.fraction()), signal)
+    }
+  }
+
+  private async channelTo(whom: Whom, attempt: number, timeoutMs: number, signal: AbortSignal): Promise<Channel> {
+    const { pool, metadata } = this.parts
+    if (whom === 'anybody') return pool.anyChannel(attempt - 1)
+    const look = (): Channel | undefined => {
+      const nodeId = whom === 'controller' ? metadata.controllerId : whom.nodeId
+      return nodeId < 0 ? undefined : pool.channel(nodeId, 'control')
+    }
+    const late = (): Error => metadata.lastFailure instanceof Error
+      ? metadata.lastFailure
+      : new MillraceError('MR_CLIENT_NO_BROKERS', { brokers: whom === 'controller' ? 'the controller' : `broker ${whom.nodeId}`, reason: 'the cluster does not name it' })
+    return metadata.waitFor(look, { timeoutMs, signal, late })
+  }
+
+  private async shut(): Promise<void> {
+    this.abort.abort(closedError('admin client'))
+    await this.parts.onClosed()
+  }
+}

@@ -1,0 +1,99 @@
+import { describeConfigsApi, incrementalAlterConfigsApi, kafkaErrors } from '../../wire/index.ts'
+import { brokerError } from '../client-error.ts'
+import { type AdminContext, type AdminOptions, type Whom } from './admin.ts'
+
+export interface ConfigResource {
+  readonly type: 'topic' | 'broker'
+  /** The topic, or the node id of the broker; an empty name means the cluster-wide settings of all brokers. */
+  readonly name: string
+}
+
+export interface ConfigEntry {
+  readonly name: string
+  /** Null for secrets, and for what has no value. */
+  readonly value: string | null
+  readonly isReadOnly: boolean
+  readonly isSensitive: boolean
+  readonly source: ConfigSource
+}
+
+export type ConfigSource = 'topic' | 'broker' | 'cluster' | 'file' | 'default' | 'logger' | 'client metrics' | 'group' | 'unknown'
+
+export interface ConfigDescription extends ConfigResource {
+  readonly entries: readonly ConfigEntry[]
+}
+
+export interface ConfigChange {
+  readonly name: string
+  /** `delete` goes back to the default; `append` and `subtract` change lists. */
+  readonly operation: 'set' | 'delete' | 'append' | 'subtract'
+  readonly value?: string
+}
+
+export interface ConfigChanges extends ConfigResource {
+  readonly changes: readonly ConfigChange[]
+}
+
+export interface AlterConfigsOptions extends AdminOptions {
+  /** Checks everything and changes nothing. */
+  readonly validateOnly?: boolean
+}
+
+const resourceTypes = { topic: 2, broker: 4 } as const
+const operations = { set: 0, delete: 1, append: 2, subtract: 3 } as const
+const sources: readonly ConfigSource[] = ['unknown', 'topic', 'broker', 'cluster', 'file', 'default', 'logger', 'client metrics', 'group']
+
+export async function describeConfigs(admin: AdminContext, resources: readonly ConfigResource[], options: AdminOptions): Promise<ConfigDescription[]> {
+  const found = new Map<string, ConfigDescription>()
+  for (const [whom, group] of byAnswerer(resources)) {
+    const asked = group.map(({ type, name }) => ({ resourceType: resourceTypes[type], resourceName: name, configurationKeys: null }))
+    await admin.ask(whom, describeConfigsApi, () => ({ resources: asked }), response => {
+      for (const { resourceType, resourceName, errorCode, errorMessage, configs } of response.results) {
+        const type = resourceType === resourceTypes.topic ? 'topic' : 'broker'
+        if (errorCode !== kafkaErrors.NONE) throw failure(errorCode, 'describing', { type, name: resourceName }, errorMessage)
+        found.set(keyOf({ type, name: resourceName }), {
+          type,
+          name: resourceName,
+          entries: configs.map(({ name, value, readOnly, isSensitive, configSource }) => ({
+            name, value, isReadOnly: readOnly, isSensitive, source: sources[configSource] ?? 'unknown',
+          })),
+        })
+      }
+    }, options)
+  }
+  return resources.flatMap(resource => found.get(keyOf(resource)) ?? [])
+}
+
+export async function incrementalAlterConfigs(admin: AdminContext, changes: readonly ConfigChanges[], options: AlterConfigsOptions): Promise<void> {
+  for (const [whom, group] of byAnswerer(changes)) {
+    const resources = group.map(({ type, name, changes: each }) => ({
+      resourceType: resourceTypes[type],
+      resourceName: name,
+      configs: each.map(change => ({ name: change.name, configOperation: operations[change.operation], value: change.value ?? null })),
+    }))
+    await admin.ask(whom, incrementalAlterConfigsApi, () => ({ resources, validateOnly: options.validateOnly ?? false }), response => {
+      for (const { resourceType, resourceName, errorCode, errorMessage } of response.responses) {
+        const type = resourceType === resourceTypes.topic ? 'topic' : 'broker'
+        if (errorCode !== kafkaErrors.NONE) throw failure(errorCode, 'changing', { type, name: resourceName }, errorMessage)
+      }
+    }, options)
+  }
+}
+
+/** A broker knows its own settings alone; those of topics and of all brokers any one knows. */
+function byAnswerer<R extends ConfigResource>(resources: readonly R[]): (readonly [Whom, R[]])[] {
+  const own = new Map<string, R[]>()
+  const common: R[] = []
+  for (const resource of resources) {
+    if (resource.type === 'broker' && resource.name !== '') own.set(resource.name, [...own.get(resource.name) ?? [], resource])
+    else common.push(resource)
+  }
+  const groups: (readonly [Whom, R[]])[] = [...own].map(([name, group]) => [{ nodeId: Number(name) }, group])
+  return common.length === 0 ? groups : [['anybody', common], ...groups]
+}
+
+function failure(errorCode: number, doing: string, { type, name }: ConfigResource, message: string | null): Error {
+  return brokerError(errorCode, { what: `${doing} the settings of ${type} ${name}`, ...(type === 'topic' ? { topic: name } : {}), message })
+}
+
+const keyOf = ({ type, name }: ConfigResource): string => `${type}/${name}`

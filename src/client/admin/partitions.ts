@@ -1,0 +1,99 @@
+import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
+import { deleteRecordsApi, describeClusterApi, kafkaErrors, metadataApi } from '../../wire/index.ts'
+import { brokerError } from '../client-error.ts'
+import { earliestTimestamp, latestTimestamp, lookUpOffsets, maxTimestamp, type OffsetAnswer } from '../cluster/offset-lookup.ts'
+import { type NodeInfo } from '../cluster/topic-info.ts'
+import { type AdminContext, type AdminOptions } from './admin.ts'
+
+export interface ClusterDescription {
+  readonly clusterId: string | null
+  /** -1 where none is known. */
+  readonly controllerId: number
+  readonly brokers: readonly NodeInfo[]
+}
+
+export interface OffsetWanted {
+  readonly topic: string
+  readonly partition: number
+  /** An end of the log, the record with the largest timestamp, or the first record not older than a time in milliseconds. */
+  readonly at: 'beginning' | 'end' | 'newest' | { readonly timestamp: number }
+}
+
+export type OffsetFound = OffsetAnswer
+
+export interface ListOffsetsOptions extends AdminOptions {
+  /** `read_committed`: the end is the last stable offset. Default `read_uncommitted`. */
+  readonly isolation?: 'read_committed' | 'read_uncommitted'
+}
+
+export interface RecordsToDelete {
+  readonly topic: string
+  readonly partition: number
+  /** The first offset that stays; -1 for the high watermark. */
+  readonly beforeOffset: number
+}
+
+export interface LogStart {
+  readonly topic: string
+  readonly partition: number
+  readonly logStartOffset: number
+}
+
+export async function describeCluster(admin: AdminContext, options: AdminOptions): Promise<ClusterDescription> {
+  const node = ({ host, port, rack }: Omit<NodeInfo, 'id'>, id: number): NodeInfo => ({ id, host, port, rack })
+  try {
+    return await admin.ask('anybody', describeClusterApi, () => ({ includeClusterAuthorizedOperations: false }), response => {
+      if (response.errorCode !== kafkaErrors.NONE) {
+        throw brokerError(response.errorCode, { what: 'describing the cluster', message: response.errorMessage })
+      }
+      const { clusterId, controllerId, brokers } = response
+      return { clusterId, controllerId, brokers: brokers.map(broker => node(broker, broker.brokerId)) }
+    }, options)
+  } catch (error) {
+    if (!isMillraceError(error, 'MR_CLIENT_UNSUPPORTED')) throw error
+  }
+  // Brokers from before that API say it in their metadata.
+  return admin.ask('anybody', metadataApi, () => ({ topics: [], allowAutoTopicCreation: false }), ({ clusterId, controllerId, brokers }) => ({
+    clusterId, controllerId, brokers: brokers.map(broker => node(broker, broker.nodeId)),
+  }), { ...options, oldest: 1 })
+}
+
+export function listOffsets(admin: AdminContext, questions: readonly OffsetWanted[], options: ListOffsetsOptions): Promise<OffsetFound[]> {
+  return lookUpOffsets(admin, questions.map(({ topic, partition, at }) => ({ topic, partition, timestamp: timestampOf(at) })), {
+    isolationLevel: options.isolation === 'read_committed' ? 1 : 0, timeoutMs: options.timeoutMs ?? admin.client.requestTimeoutMs, signal: options.signal,
+  })
+}
+
+export async function deleteRecords(admin: AdminContext, list: readonly RecordsToDelete[], options: AdminOptions): Promise<LogStart[]> {
+  const timeoutMs = options.timeoutMs ?? admin.client.requestTimeoutMs
+  const starts: LogStart[] = []
+  for (const { topic, partition, beforeOffset } of list) {
+    const leaderId = await leaderOf(admin, topic, partition, options)
+    const build = () => ({ topics: [{ name: topic, partitions: [{ partitionIndex: partition, offset: beforeOffset }] }], timeoutMs })
+    starts.push(await admin.ask({ nodeId: leaderId }, deleteRecordsApi, build, response => {
+      const answer = response.topics[0]?.partitions[0]
+      const errorCode = answer?.errorCode ?? kafkaErrors.UNKNOWN_SERVER_ERROR
+      if (errorCode === kafkaErrors.OFFSET_OUT_OF_RANGE) throw new MillraceError('MR_CLIENT_OFFSET_OUT_OF_RANGE', { topic, partition, offset: beforeOffset })
+      if (errorCode !== kafkaErrors.NONE) throw brokerError(errorCode, { what: `deleting records of ${topic}-${partition}`, topic, partition })
+      return { topic, partition, logStartOffset: answer!.lowWatermark }
+    }, options))
+  }
+  return starts
+}
+
+function leaderOf(admin: AdminContext, topic: string, partition: number, options: AdminOptions): Promise<number> {
+  return admin.ask('anybody', metadataApi, () => ({ topics: [{ name: topic }], allowAutoTopicCreation: false }), response => {
+    const found = response.topics[0]
+    const errorCode = found?.errorCode ?? kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION
+    if (errorCode !== kafkaErrors.NONE) throw brokerError(errorCode, { what: `finding the leader of ${topic}-${partition}`, topic, partition })
+    const leader = found!.partitions.find(each => each.partitionIndex === partition)
+    if (leader === undefined) throw new MillraceError('MR_CLIENT_PARTITION_UNKNOWN', { topic, partition, count: found!.partitions.length })
+    if (leader.leaderId < 0) throw brokerError(kafkaErrors.LEADER_NOT_AVAILABLE, { what: `finding the leader of ${topic}-${partition}` })
+    return leader.leaderId
+  }, { ...options, oldest: 4 })
+}
+
+function timestampOf(at: OffsetWanted['at']): number {
+  if (typeof at === 'object') return at.timestamp
+  return at === 'beginning' ? earliestTimestamp : at === 'end' ? latestTimestamp : maxTimestamp
+}

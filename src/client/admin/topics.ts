@@ -1,0 +1,139 @@
+import { zeroUuid } from '../../base/uuid.ts'
+import {
+  createPartitionsApi, createTopicsApi, deleteTopicsApi, kafkaErrors, metadataApi, type MetadataResponse,
+} from '../../wire/index.ts'
+import { brokerError } from '../client-error.ts'
+import { topicFrom, type PartitionInfo } from '../cluster/topic-info.ts'
+import { type AdminContext, type AdminOptions } from './admin.ts'
+
+export interface NewTopic {
+  readonly name: string
+  /** Default: the broker's `num.partitions`. Not with `assignments`. */
+  readonly partitions?: number
+  /** Default: the broker's `default.replication.factor`. */
+  readonly replicationFactor?: number
+  /** The brokers of each partition, leader first; instead of the two above. */
+  readonly assignments?: readonly (readonly number[])[]
+  readonly configs?: Readonly<Record<string, string>>
+}
+
+export interface CreateTopicsOptions extends AdminOptions {
+  /** Checks everything and changes nothing. */
+  readonly validateOnly?: boolean
+}
+
+export interface CreatedTopic {
+  readonly name: string
+  /** Undefined where the broker has no ids. */
+  readonly topicId: string | undefined
+  /** -1 where the broker does not tell. */
+  readonly partitions: number
+  readonly replicationFactor: number
+}
+
+export interface ListTopicsOptions extends AdminOptions {
+  readonly includeInternal?: boolean
+}
+
+export interface TopicListing {
+  readonly name: string
+  readonly topicId: string | undefined
+  readonly isInternal: boolean
+  readonly partitions: number
+}
+
+export interface TopicDescription {
+  readonly name: string
+  readonly topicId: string | undefined
+  readonly isInternal: boolean
+  /** At index n stands partition n. */
+  readonly partitions: readonly PartitionInfo[]
+}
+
+export interface MorePartitions {
+  readonly name: string
+  /** How many there shall be in all. */
+  readonly partitions: number
+  /** The brokers of each new partition. */
+  readonly assignments?: readonly (readonly number[])[]
+}
+
+const idOrNone = (id: string): string | undefined => id === zeroUuid ? undefined : id
+
+/** The first version in which -1 stands for the default of the broker. */
+const defaultsFrom = 4
+
+export async function createTopics(admin: AdminContext, list: readonly NewTopic[], options: CreateTopicsOptions): Promise<CreatedTopic[]> {
+  const topics = list.map(({ name, partitions, replicationFactor, assignments, configs }) => ({
+    name,
+    numPartitions: assignments === undefined ? partitions ?? -1 : -1,
+    replicationFactor: assignments === undefined ? replicationFactor ?? -1 : -1,
+    assignments: (assignments ?? []).map((brokerIds, partitionIndex) => ({ partitionIndex, brokerIds })),
+    configs: Object.entries(configs ?? {}).map(([key, value]) => ({ name: key, value })),
+  }))
+  const usesDefaults = topics.some(topic => topic.assignments.length === 0 && (topic.numPartitions < 0 || topic.replicationFactor < 0))
+  const timeoutMs = options.timeoutMs ?? admin.client.requestTimeoutMs
+  const created = new Map<string, CreatedTopic>()
+  // What is created already must not be asked for again when another topic has to be.
+  const build = () => ({ topics: topics.filter(topic => !created.has(topic.name)), timeoutMs, validateOnly: options.validateOnly ?? false })
+  await admin.ask('controller', createTopicsApi, build, response => {
+    let failure: Error | undefined
+    for (const { name, topicId, numPartitions, replicationFactor, errorCode, errorMessage } of response.topics) {
+      if (errorCode === kafkaErrors.NONE) created.set(name, { name, topicId: idOrNone(topicId), partitions: numPartitions, replicationFactor })
+      else failure ??= brokerError(errorCode, { what: `creating topic ${name}`, topic: name, message: errorMessage })
+    }
+    if (failure !== undefined) throw failure
+  }, { ...options, oldest: usesDefaults ? defaultsFrom : 0 })
+  return list.flatMap(({ name }) => created.get(name) ?? [])
+}
+
+export function deleteTopics(admin: AdminContext, names: readonly string[], options: AdminOptions): Promise<void> {
+  const timeoutMs = options.timeoutMs ?? admin.client.requestTimeoutMs
+  const remaining = new Set(names)
+  const build = (version: number) => version >= 6
+    ? { topics: [...remaining].map(name => ({ name, topicId: zeroUuid })), timeoutMs }
+    : { topicNames: [...remaining], timeoutMs }
+  return admin.ask('controller', deleteTopicsApi, build, response => {
+    let failure: Error | undefined
+    for (const { name, errorCode, errorMessage } of response.responses) {
+      if (errorCode === kafkaErrors.NONE) remaining.delete(name!)
+      else failure ??= brokerError(errorCode, { what: `deleting topic ${name}`, topic: name!, message: errorMessage })
+    }
+    if (failure !== undefined) throw failure
+  }, options)
+}
+
+export function listTopics(admin: AdminContext, options: ListTopicsOptions): Promise<TopicListing[]> {
+  return admin.ask('anybody', metadataApi, () => ({ topics: null, allowAutoTopicCreation: false }), response => response.topics
+    .filter(topic => topic.errorCode === kafkaErrors.NONE || topic.partitions.length > 0)
+    .filter(topic => options.includeInternal === true || !topic.isInternal)
+    .map(({ name, topicId, isInternal, partitions }) => ({ name: name!, topicId: idOrNone(topicId), isInternal, partitions: partitions.length }))
+    .sort((a, b) => a.name < b.name ? -1 : 1), { ...options, oldest: 1 })
+}
+
+export function describeTopics(admin: AdminContext, names: readonly string[], options: AdminOptions): Promise<TopicDescription[]> {
+  if (names.length === 0) return Promise.resolve([])
+  return admin.ask('anybody', metadataApi, () => ({ topics: names.map(name => ({ name })), allowAutoTopicCreation: false }), response => {
+    const found = new Map(response.topics.map(topic => [topic.name, topic]))
+    return names.map(name => describe(name, found.get(name)))
+  }, { ...options, oldest: 4 })
+}
+
+export function createPartitions(admin: AdminContext, list: readonly MorePartitions[], options: CreateTopicsOptions): Promise<void> {
+  const topics = list.map(({ name, partitions, assignments }) => ({
+    name, count: partitions, assignments: assignments === undefined ? null : assignments.map(brokerIds => ({ brokerIds })),
+  }))
+  const timeoutMs = options.timeoutMs ?? admin.client.requestTimeoutMs
+  return admin.ask('controller', createPartitionsApi, () => ({ topics, timeoutMs, validateOnly: options.validateOnly ?? false }), response => {
+    for (const { name, errorCode, errorMessage } of response.results) {
+      if (errorCode !== kafkaErrors.NONE) throw brokerError(errorCode, { what: `adding partitions to ${name}`, topic: name, message: errorMessage })
+    }
+  }, options)
+}
+
+function describe(name: string, topic: MetadataResponse['topics'][number] | undefined): TopicDescription {
+  const errorCode = topic?.errorCode ?? kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION
+  if (errorCode !== kafkaErrors.NONE) throw brokerError(errorCode, { what: `describing topic ${name}`, topic: name })
+  const info = topicFrom(topic!, undefined)
+  return { name, topicId: idOrNone(info.id), isInternal: info.isInternal, partitions: info.partitions }
+}

@@ -1,0 +1,99 @@
+/**
+ * The client: producers, consumers and admins for a millrace or an Apache Kafka cluster, over the network or in process.
+ *
+ * ```ts
+ * const producer = createProducer({ bootstrap: '127.0.0.1:9092' })
+ * const { partition, offset } = await producer.send({ topic: 'orders', key: 'o-1', value: 'created' })
+ * await producer.close()
+ * ```
+ */
+import { type Logger } from '../kernel/ports/telemetry.ts'
+import { NodeCompression } from '../platform/codecs/node-compression.ts'
+import { installNativeCrc32c } from '../platform/codecs/native-crc32c.ts'
+import { NodeHashing } from '../platform/node-hashing.ts'
+import { NodeNetwork } from '../platform/node-network.ts'
+import { SystemClock } from '../platform/system-clock.ts'
+import { SystemRandom } from '../platform/system-random.ts'
+import { SystemTimers } from '../platform/system-timers.ts'
+import { type Admin } from './admin/admin.ts'
+import { Client } from './client.ts'
+import { clientSettings, type ConnectionSettings, type InProcessSettings } from './client-options.ts'
+import { type ClientWorld } from './client-world.ts'
+import { type Consumer } from './consumer/consumer.ts'
+import { type ConsumerOptions } from './consumer/consumer-settings.ts'
+import { type Producer } from './producer/producer.ts'
+import { type ProducerOptions } from './producer/producer-settings.ts'
+
+export type ClientOptions = (ConnectionSettings | (Partial<ConnectionSettings> & {
+  /** A broker in this process, to be reached without a socket. */
+  readonly inProcess: InProcessSettings
+})) & {
+  /** Told of what a client does about trouble. Default: nobody. */
+  readonly logger?: Logger
+  /** Parts of the world to use instead of this machine's: for tests and simulations. */
+  readonly world?: Partial<ClientWorld>
+}
+
+/** The machine, made when the first client is: an import costs nothing. */
+let machine: ClientWorld | undefined
+
+function thisMachine(): ClientWorld {
+  if (machine === undefined) {
+    installNativeCrc32c()
+    machine = {
+      clock: new SystemClock(), timers: new SystemTimers(), random: new SystemRandom(), network: new NodeNetwork(),
+      compression: new NodeCompression(), hashing: new NodeHashing(),
+    }
+  }
+  return machine
+}
+
+function newClient(options: ClientOptions, closesWithLast: boolean): Client {
+  const world = { ...thisMachine(), ...options.world, ...(options.logger === undefined ? {} : { logger: options.logger }) }
+  return new Client(world, clientSettings(options), closesWithLast)
+}
+
+/** A client whose producers, consumers and admins share connections. Throws MR_CLIENT_SETTING. */
+export function createClient(options: ClientOptions): Client {
+  return newClient(options, false)
+}
+
+/** A producer with a client of its own, which is closed with it. Throws MR_CLIENT_SETTING. */
+export function createProducer(options: ClientOptions & ProducerOptions): Producer {
+  return newClient(options, true).producer(options)
+}
+
+/** A consumer with a client of its own, which is closed with it. Throws MR_CLIENT_SETTING. */
+export function createConsumer(options: ClientOptions & ConsumerOptions): Consumer {
+  return newClient(options, true).consumer(options)
+}
+
+/** An admin with a client of its own, which is closed with it. Throws MR_CLIENT_SETTING. */
+export function createAdmin(options: ClientOptions): Admin {
+  return newClient(options, true).admin()
+}
+
+export { Admin, type AdminOptions } from './admin/admin.ts'
+export {
+  type AlterConfigsOptions, type ConfigChange, type ConfigChanges, type ConfigDescription, type ConfigEntry, type ConfigResource, type ConfigSource,
+} from './admin/configs.ts'
+export {
+  type ClusterDescription, type ListOffsetsOptions, type LogStart, type OffsetFound, type OffsetWanted, type RecordsToDelete,
+} from './admin/partitions.ts'
+export {
+  type CreatedTopic, type CreateTopicsOptions, type ListTopicsOptions, type MorePartitions, type NewTopic, type TopicDescription, type TopicListing,
+} from './admin/topics.ts'
+export { type Bytes } from './bytes-of.ts'
+export { Client } from './client.ts'
+export { type ConnectionSettings, type InProcessSettings, type SaslOptions } from './client-options.ts'
+export { type ClientWorld } from './client-world.ts'
+export { type OffsetAnswer } from './cluster/offset-lookup.ts'
+export { type NodeInfo, type PartitionInfo } from './cluster/topic-info.ts'
+export { type Start } from './consumer/assigned-partition.ts'
+export { Consumer, type Assignment, type PollOptions, type QueryOptions, type TopicPartition } from './consumer/consumer.ts'
+export { ConsumerRecord } from './consumer/consumer-record.ts'
+export { type ConsumerOptions, type OffsetReset } from './consumer/consumer-settings.ts'
+export { partitionOfKey, type Partitioner } from './producer/partitioner.ts'
+export { Producer, type CloseOptions } from './producer/producer.ts'
+export { type HeadersToSend, type ProducerRecord, type RecordMetadata } from './producer/producer-record.ts'
+export { type ProducerOptions } from './producer/producer-settings.ts'
