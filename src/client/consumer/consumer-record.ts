@@ -25,12 +25,11 @@ export class ConsumerRecord {
   private readonly valueStart: number
   private readonly valueLength: number
   private readonly headersStart: number
-  private readonly headersCount: number
 
   /** Ranges are checked by the one who makes it; a length of -1 is null. */
   constructor(
     source: RecordSource, offset: number, timestamp: number,
-    keyStart: number, keyLength: number, valueStart: number, valueLength: number, headersStart: number, headersCount: number,
+    keyStart: number, keyLength: number, valueStart: number, valueLength: number, headersStart: number,
   ) {
     this.source = source
     this.offset = offset
@@ -40,7 +39,6 @@ export class ConsumerRecord {
     this.valueStart = valueStart
     this.valueLength = valueLength
     this.headersStart = headersStart
-    this.headersCount = headersCount
   }
 
   get topic(): string {
@@ -66,7 +64,7 @@ export class ConsumerRecord {
 
   /** In the order sent; a name may occur more than once. */
   get headers(): readonly RecordHeader[] {
-    return readHeaders(this.source.bytes, this.headersStart, this.headersCount)
+    return readHeaders(this.source.bytes, this.headersStart)
   }
 
   /** The key as text. What is not UTF-8 becomes U+FFFD. */

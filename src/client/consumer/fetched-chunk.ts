@@ -66,7 +66,7 @@ export class FetchedChunk {
         if (reader.offset < fetchOffset) continue
         into.push(new ConsumerRecord(
           source, reader.offset, reader.timestamp, reader.keyStart, reader.keyLength, reader.valueStart, reader.valueLength,
-          reader.headersStart, reader.headersCount,
+          reader.headersStart,
         ))
         this.nextOffset = reader.offset + 1
         taken++
