@@ -73,7 +73,8 @@ export function createAdmin(options: ClientOptions): Admin {
   return newClient(options, true).admin()
 }
 
-export { Admin, type AdminOptions } from './admin/admin.ts'
+export { Admin } from './admin/admin.ts'
+export { type AdminOptions } from './admin/admin-context.ts'
 export {
   type AlterConfigsOptions, type ConfigChange, type ConfigChanges, type ConfigDescription, type ConfigEntry, type ConfigResource, type ConfigSource,
 } from './admin/configs.ts'

@@ -6,6 +6,7 @@ import { type AnyApi, type Channel } from '../channel/channel.ts'
 import { closedError, isRetriable } from '../client-error.ts'
 import { type LookupParts } from '../cluster/offset-lookup.ts'
 import { pause } from '../pause.ts'
+import { type AdminContext, type AdminOptions, type Whom } from './admin-context.ts'
 import * as configs from './configs.ts'
 import * as partitions from './partitions.ts'
 import * as topics from './topics.ts'
@@ -13,23 +14,6 @@ import * as topics from './topics.ts'
 export interface AdminParts extends LookupParts {
   /** Called once, at the end of `close`. */
   readonly onClosed: () => Promise<void>
-}
-
-export interface AdminOptions {
-  /** For the whole call, retries included. Default: the client's `requestTimeoutMs`. */
-  readonly timeoutMs?: number
-  readonly signal?: AbortSignal
-}
-
-/** Whom to ask: the controller, a named broker, or anybody. */
-export type Whom = 'controller' | 'anybody' | { readonly nodeId: number }
-
-/** What the functions of this room work with. */
-export interface AdminContext extends LookupParts {
-  /** Sends a request, again while `take` or the way there fails with something that passes, until the time is up. `take` turns the answer into the result or throws. */
-  ask<A extends AnyApi, T>(
-    whom: Whom, api: A, build: (version: number) => RequestDraftOf<A>, take: (response: ResponseOf<A>) => T, options: AdminOptions & { oldest?: number },
-  ): Promise<T>
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describeConfigsApi, incrementalAlterConfigsApi, kafkaErrors } from '../../wire/index.ts'
 import { brokerError } from '../client-error.ts'
-import { type AdminContext, type AdminOptions, type Whom } from './admin.ts'
+import { type AdminContext, type AdminOptions, type Whom } from './admin-context.ts'
 
 export interface ConfigResource {
   readonly type: 'topic' | 'broker'

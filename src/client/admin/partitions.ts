@@ -3,7 +3,7 @@ import { deleteRecordsApi, describeClusterApi, kafkaErrors, metadataApi } from '
 import { brokerError } from '../client-error.ts'
 import { earliestTimestamp, latestTimestamp, lookUpOffsets, maxTimestamp, type OffsetAnswer } from '../cluster/offset-lookup.ts'
 import { type NodeInfo } from '../cluster/topic-info.ts'
-import { type AdminContext, type AdminOptions } from './admin.ts'
+import { type AdminContext, type AdminOptions } from './admin-context.ts'
 
 export interface ClusterDescription {
   readonly clusterId: string | null

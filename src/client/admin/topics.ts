@@ -4,7 +4,7 @@ import {
 } from '../../wire/index.ts'
 import { brokerError } from '../client-error.ts'
 import { topicFrom, type PartitionInfo } from '../cluster/topic-info.ts'
-import { type AdminContext, type AdminOptions } from './admin.ts'
+import { type AdminContext, type AdminOptions } from './admin-context.ts'
 
 export interface NewTopic {
   readonly name: string

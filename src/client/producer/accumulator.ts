@@ -4,9 +4,8 @@ import { BatchBuilder } from '../../kernel/record/batch-builder.ts'
 import { type RecordHeader } from '../../kernel/record/log-record.ts'
 import { bytesOf, TextBytes } from '../bytes-of.ts'
 import { type ClientWorld } from '../client-world.ts'
-import { type PartitionQueue } from './partition-queue.ts'
 import { partitionOfKey } from './partitioner.ts'
-import { ProducerBatch, type Settle } from './producer-batch.ts'
+import { ProducerBatch, type PartitionBatches, type Settle } from './producer-batch.ts'
 import { type HeadersToSend, type ProducerRecord } from './producer-record.ts'
 import { type ProducerSettings } from './producer-settings.ts'
 import { type TopicQueue } from './topic-queue.ts'
@@ -28,7 +27,7 @@ export class Accumulator {
   private wallMs = 0
   private looksLeft = 0
   /** Partitions with a batch that is not settled. */
-  readonly active = new Set<PartitionQueue>()
+  readonly active = new Set<PartitionBatches>()
   /** All batches that are not settled, oldest first. */
   readonly unsettled = new Set<ProducerBatch>()
   bufferedBytes = 0
@@ -97,7 +96,7 @@ export class Accumulator {
   }
 
   private begin(
-    partition: PartitionQueue, key: Uint8Array | null, value: Uint8Array | null, headers: readonly RecordHeader[],
+    partition: PartitionBatches, key: Uint8Array | null, value: Uint8Array | null, headers: readonly RecordHeader[],
   ): ProducerBatch {
     const builder = this.spares.pop() ?? new BatchBuilder(this.world.compression, firstBytes)
     const size = builder.sizeWith(key, value, headers)
@@ -114,7 +113,7 @@ export class Accumulator {
     return batch
   }
 
-  private choose(topic: TopicQueue, record: ProducerRecord, key: Uint8Array | null, recordBytes: number): PartitionQueue {
+  private choose(topic: TopicQueue, record: ProducerRecord, key: Uint8Array | null, recordBytes: number): PartitionBatches {
     assert(topic.info !== undefined, 'records are put into batches when their topic is known')
     const count = topic.info.partitions.length
     const index = record.partition ?? this.settings.partitioner?.(record, count) ?? (key === null ? -1 : partitionOfKey(key, count))

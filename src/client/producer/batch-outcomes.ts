@@ -9,9 +9,8 @@ import { type ClientSettings } from '../client-options.ts'
 import { type ClientWorld } from '../client-world.ts'
 import { type Metadata } from '../cluster/metadata.ts'
 import { type Accumulator } from './accumulator.ts'
-import { type PartitionQueue } from './partition-queue.ts'
 import { type BatchAnswer, type PartitionAnswer } from './produce-request.ts'
-import { ProducerBatch } from './producer-batch.ts'
+import { ProducerBatch, type PartitionBatches } from './producer-batch.ts'
 import { type ProducerIdentity } from './producer-identity.ts'
 
 /** The leader is elsewhere, or this broker does not know yet that it is here: the picture of the cluster is old, here or there. */
@@ -68,7 +67,7 @@ export class BatchOutcomes {
   }
 
   /** Gives up what has waited too long, and says when the next batch will have. Batches under way are left to their answers. */
-  expire(partition: PartitionQueue, nowMs: number): number {
+  expire(partition: PartitionBatches, nowMs: number): number {
     let first = partition.waiting[0] ?? partition.open
     while (first !== undefined && first.deadlineMs <= nowMs) {
       if (first === partition.open) partition.close()
@@ -92,7 +91,7 @@ export class BatchOutcomes {
     this.parts.onRoom()
   }
 
-  failPartition(partition: PartitionQueue, error: Error): void {
+  failPartition(partition: PartitionBatches, error: Error): void {
     partition.close()
     for (const batch of partition.waiting.splice(0)) this.giveUp(batch, error)
   }
@@ -241,7 +240,7 @@ export class BatchOutcomes {
     })
   }
 
-  private reasonOf(partition: PartitionQueue): string {
+  private reasonOf(partition: PartitionBatches): string {
     const { metadata } = this.parts
     if (metadata.lastFailure instanceof Error) return metadata.lastFailure.message
     const leaderId = partition.topic.info?.partitions[partition.index]?.leaderId ?? -1

@@ -1,6 +1,26 @@
 import { sequenceAfter } from '../../kernel/record/batch-header.ts'
-import { type ProducerBatch } from './producer-batch.ts'
-import { type TopicQueue } from './topic-queue.ts'
+import { type TopicInfo } from '../cluster/topic-info.ts'
+
+/** What a queue has to know of a batch. */
+export interface QueuedBatch {
+  /** Its place among the batches of the partition. */
+  readonly order: number
+  readonly recordsCount: number
+  attempts: number
+  /** An attempt may have been stored though it was not acknowledged. */
+  maybeStored: boolean
+  producerId: number
+  producerEpoch: number
+  /** -1 until it is first sent by an idempotent producer. */
+  baseSequence: number
+  unassign(): void
+}
+
+/** The topic of a partition: undefined `info` when it is not known, or has gone. */
+export interface TopicRef {
+  readonly name: string
+  readonly info: TopicInfo | undefined
+}
 
 /**
  * The batches of one partition: one that is filling, those that wait, those under way; and what the broker is told about their order.
@@ -9,14 +29,14 @@ import { type TopicQueue } from './topic-queue.ts'
  * a batch, is kept through all retries. When a batch is given up, what comes behind it could never be stored: the partition then finishes what may
  * have been stored already under the old epoch, and goes on under the next one from sequence 0 (KIP-360).
  */
-export class PartitionQueue {
-  readonly topic: TopicQueue
+export class PartitionQueue<B extends QueuedBatch> {
+  readonly topic: TopicRef
   readonly index: number
   /** The batch that takes records. */
-  open: ProducerBatch | undefined
+  open: B | undefined
   /** Closed batches, oldest first: new ones, and those to be sent again. */
-  readonly waiting: ProducerBatch[] = []
-  readonly inFlight: ProducerBatch[] = []
+  readonly waiting: B[] = []
+  readonly inFlight: B[] = []
   /** No batch is sent before this time. */
   retryAtMs = 0
   nextOrder = 0
@@ -30,7 +50,7 @@ export class PartitionQueue {
   /** A sequence was given up: nothing new goes out under this epoch. */
   needsEpoch = false
 
-  constructor(topic: TopicQueue, index: number) {
+  constructor(topic: TopicRef, index: number) {
     this.topic = topic
     this.index = index
   }
@@ -47,7 +67,7 @@ export class PartitionQueue {
   }
 
   /** Puts a batch back where it was among the waiting ones. */
-  putBack(batch: ProducerBatch): void {
+  putBack(batch: B): void {
     let at = 0
     while (at < this.waiting.length && this.waiting[at]!.order < batch.order) at++
     this.waiting.splice(at, 0, batch)
@@ -57,7 +77,7 @@ export class PartitionQueue {
    * The batch that may be sent now, the filling one included; undefined when none may. A batch that was sent before goes alone: those behind it are only
    * stored after it.
    */
-  next(inFlightMax: number): ProducerBatch | undefined {
+  next(inFlightMax: number): B | undefined {
     if (this.inFlight.length >= inFlightMax) return undefined
     if (this.needsEpoch) return this.inFlight.length > 0 ? undefined : this.waiting.find(batch => batch.maybeStored)
     const first = this.waiting[0] ?? this.open
@@ -67,7 +87,7 @@ export class PartitionQueue {
   }
 
   /** Gives a batch its place in the sequence, unless it has one. */
-  assign(batch: ProducerBatch): void {
+  assign(batch: B): void {
     if (batch.baseSequence >= 0) return
     batch.producerId = this.producerId
     batch.producerEpoch = this.producerEpoch
@@ -75,14 +95,14 @@ export class PartitionQueue {
     this.nextSequence = sequenceAfter(this.nextSequence, batch.recordsCount)
   }
 
-  acknowledged(batch: ProducerBatch): void {
+  acknowledged(batch: B): void {
     if (batch.baseSequence >= 0 && batch.producerEpoch === this.producerEpoch) {
       this.expectedSequence = sequenceAfter(batch.baseSequence, batch.recordsCount)
     }
   }
 
   /** Whether everything before this batch was acknowledged, so that an answer "out of order" is not about a batch before it. */
-  isExpected(batch: ProducerBatch): boolean {
+  isExpected(batch: B): boolean {
     return batch.baseSequence === this.expectedSequence
   }
 

@@ -10,9 +10,8 @@ import { type BrokerPool } from '../cluster/broker-pool.ts'
 import { type Metadata } from '../cluster/metadata.ts'
 import { type Accumulator } from './accumulator.ts'
 import { type BatchOutcomes } from './batch-outcomes.ts'
-import { type PartitionQueue } from './partition-queue.ts'
 import { answersOf, newestByName, produceRequest } from './produce-request.ts'
-import { type ProducerBatch } from './producer-batch.ts'
+import { type PartitionBatches, type ProducerBatch } from './producer-batch.ts'
 import { type ProducerIdentity } from './producer-identity.ts'
 import { type ProducerSettings } from './producer-settings.ts'
 
@@ -90,7 +89,7 @@ export class ProduceSender {
     accumulator.forgetTime()
     const nowMs = world.clock.monotonicMs()
     let nextMs = Infinity
-    const ready = new Map<number, PartitionQueue[]>()
+    const ready = new Map<number, PartitionBatches[]>()
     for (const partition of accumulator.active) {
       nextMs = Math.min(nextMs, outcomes.expire(partition, nowMs))
       const dueMs = this.dueMs(partition)
@@ -115,7 +114,7 @@ export class ProduceSender {
   }
 
   /** When a batch of the partition may go: in the past for now, Infinity for "an event will tell". */
-  private dueMs(partition: PartitionQueue): number {
+  private dueMs(partition: PartitionBatches): number {
     const { settings } = this.parts
     if (partition.needsEpoch && !this.renew(partition)) return Infinity
     const batch = partition.next(settings.inFlightMax)
@@ -125,7 +124,7 @@ export class ProduceSender {
   }
 
   /** Whether the partition can go on: under another epoch, or with what has to be finished under the present one. */
-  private renew(partition: PartitionQueue): boolean {
+  private renew(partition: PartitionBatches): boolean {
     const { identity } = this.parts
     if (!partition.mayBegin) return true
     const epoch = identity.isReady ? identity.epochAfter(partition.producerId, partition.producerEpoch) : undefined
@@ -135,7 +134,7 @@ export class ProduceSender {
     return true
   }
 
-  private serve(nodeId: number, partitions: PartitionQueue[]): void {
+  private serve(nodeId: number, partitions: PartitionBatches[]): void {
     const { pool, metadata, settings } = this.parts
     const channel = pool.channel(nodeId, 'produce')
     if (channel === undefined) {

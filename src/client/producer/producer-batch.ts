@@ -1,11 +1,13 @@
 import { putCrc, putInt16, putInt32, putInt64 } from '../../kernel/record/batch-header.ts'
 import { type BatchBuilder } from '../../kernel/record/batch-builder.ts'
 import { type CompressionCodec } from '../../kernel/record/compression-codec.ts'
-import { type PartitionQueue } from './partition-queue.ts'
+import { type PartitionQueue, type QueuedBatch } from './partition-queue.ts'
 import { type RecordMetadata } from './producer-record.ts'
 
 /** Tells whoever sent a record how it went. To settle it with a rejected promise is to fail it. */
 export type Settle = (outcome: RecordMetadata | Promise<never>) => void
+
+export type PartitionBatches = PartitionQueue<ProducerBatch>
 
 /** A flush under way: how many batches, and records without a batch, it still waits for. */
 export interface FlushTicket {
@@ -14,8 +16,8 @@ export interface FlushTicket {
 }
 
 /** Records for one partition that travel together. */
-export class ProducerBatch {
-  readonly partition: PartitionQueue
+export class ProducerBatch implements QueuedBatch {
+  readonly partition: PartitionBatches
   readonly builder: BatchBuilder
   /** When it was begun, on the monotonic clock. */
   readonly createdMs: number
@@ -40,7 +42,7 @@ export class ProducerBatch {
   /** Flushes that wait until its records are settled. */
   flushes: FlushTicket[] | undefined
 
-  constructor(partition: PartitionQueue, builder: BatchBuilder, order: number, createdMs: number, deadlineMs: number) {
+  constructor(partition: PartitionBatches, builder: BatchBuilder, order: number, createdMs: number, deadlineMs: number) {
     this.partition = partition
     this.builder = builder
     this.order = order

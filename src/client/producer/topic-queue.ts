@@ -1,7 +1,7 @@
 import { BoundedQueue } from '../../base/bounded-queue.ts'
 import { type TopicInfo } from '../cluster/topic-info.ts'
 import { PartitionQueue } from './partition-queue.ts'
-import { type FlushTicket, type Settle } from './producer-batch.ts'
+import { type FlushTicket, type PartitionBatches, type Settle } from './producer-batch.ts'
 import { type ProducerRecord } from './producer-record.ts'
 
 /** A record that found no room, or whose topic is not known yet. */
@@ -20,7 +20,7 @@ export class TopicQueue {
   readonly name: string
   /** Undefined until the topic is known, and when it has gone. */
   info: TopicInfo | undefined
-  readonly partitions: PartitionQueue[] = []
+  readonly partitions: PartitionBatches[] = []
   readonly waiting = new BoundedQueue<WaitingRecord>(noLimit)
   /** Where records without a key go for the time being. */
   private sticky = -1
@@ -41,7 +41,7 @@ export class TopicQueue {
    * The partition for a record without a key: one at a time until its batch is full or gone, then another. Batches so are as large as can be, and over
    * time all partitions get as many (KIP-480). Partitions without a leader are passed over while others have one.
    */
-  stickyPartition(needsBatch: (partition: PartitionQueue) => boolean, fraction: () => number): PartitionQueue {
+  stickyPartition(needsBatch: (partition: PartitionBatches) => boolean, fraction: () => number): PartitionBatches {
     const current = this.partitions[this.sticky]
     if (current !== undefined && this.sticky < this.info!.partitions.length && !needsBatch(current)) return current
     const led = this.info!.partitions.filter(partition => partition.leaderId >= 0)

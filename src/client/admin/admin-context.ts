@@ -1,0 +1,24 @@
+import { type RequestDraftOf, type ResponseOf } from '../../wire/index.ts'
+import { type AnyApi } from '../channel/channel.ts'
+import { type LookupParts } from '../cluster/offset-lookup.ts'
+
+export interface AdminOptions {
+  /** For the whole call, retries included. Default: the client's `requestTimeoutMs`. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+/** Whom to ask: the controller, a named broker, or anybody. */
+export type Whom = 'controller' | 'anybody' | { readonly nodeId: number }
+
+/** What the functions of this room work with. */
+export interface AdminContext extends LookupParts {
+  /**
+   * Sends a request, again while `take` or the way there fails with something that passes, until the time is up. `take` turns the answer into the result
+   * or throws.
+   */
+  ask<A extends AnyApi, T>(
+    whom: Whom, api: A, build: (version: number) => RequestDraftOf<A>, take: (response: ResponseOf<A>) => T,
+    options: AdminOptions & { readonly oldest?: number },
+  ): Promise<T>
+}
