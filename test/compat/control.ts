@@ -19,8 +19,11 @@ export class Control {
     return new Control(admin)
   }
 
-  async createTopic (topic: string, partitions: number): Promise<void> {
-    await this.#admin.createTopics({ topics: [{ topic, numPartitions: partitions, replicationFactor: 1 }], waitForLeaders: true })
+  async createTopic (topic: string, partitions: number, config: Readonly<Record<string, string>> = {}): Promise<void> {
+    const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
+    await this.#admin.createTopics({
+      topics: [{ topic, numPartitions: partitions, replicationFactor: 1, configEntries }], waitForLeaders: true,
+    })
   }
 
   async deleteTopic (topic: string): Promise<void> {
