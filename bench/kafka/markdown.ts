@@ -10,6 +10,7 @@ export interface Summary { readonly median: number; readonly spread: number }
 export function summarize (values: readonly number[]): Summary | undefined {
   if (values.length === 0) return undefined
   const sorted = [...values].sort((a, b) => a - b)
+  if (sorted.some(Number.isNaN)) return { median: NaN, spread: NaN }
   const middle = sorted.length >> 1
   const median = sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
   return { median, spread: (sorted.at(-1)! - sorted[0]!) / 2 / median }
@@ -23,12 +24,16 @@ function shownNumber (value: number): string {
 
 function shown (summary: Summary | undefined, unit: string): string {
   if (!summary) return '–'
-  const spread = summary.spread > 0 ? ` ±${(summary.spread * 100).toFixed(0)} %` : ''
-  return `${shownNumber(summary.median)} ${unit}${spread}`
+  const { median, spread } = summary
+  if (Number.isNaN(median)) return 'not sustained'
+  const behind = spread > 0 ? ` ±${(spread * 100).toFixed(0)} %` : ''
+  return unit === 'µs' && median >= 10_000
+    ? `${shownNumber(median / 1000)} ms${behind}`
+    : `${shownNumber(median)} ${unit}${behind}`
 }
 
 function ratio (ours: Summary | undefined, theirs: Summary | undefined): string {
-  return ours && theirs ? `**${(ours.median / theirs.median).toFixed(2)}x**` : '–'
+  return ours && theirs && !Number.isNaN(ours.median / theirs.median) ? `**${(ours.median / theirs.median).toFixed(2)}x**` : '–'
 }
 
 function line (cells: readonly string[]): string {
@@ -68,11 +73,6 @@ export function markdown (rows: readonly Row[], all: ReadonlyMap<string, RowSamp
   const withCpu = measured.filter(row => [...all.get(row.name)!.values()].flat().some(s => s.cpuNsPerMessage !== undefined))
   const cpu = withCpu.map(row => line([row.columns[0]!.label, ...figures(all.get(row.name)!, peers, 'ns',
     samples => samples.flatMap(({ cpuNsPerMessage }) => cpuNsPerMessage ?? []))]))
-  return [
-    tableOf(['', 'aim', ...heads(peers)], main),
-    '',
-    'CPU of the broker for each message:',
-    '',
-    tableOf(['', ...heads(peers)], cpu),
-  ].join('\n')
+  const cpuTable = ['', 'CPU of the broker for each message:', '', tableOf(['', ...heads(peers)], cpu)]
+  return [tableOf(['', 'aim', ...heads(peers)], main), ...cpu.length > 0 ? cpuTable : []].join('\n')
 }
