@@ -4,7 +4,7 @@ import { type TopicSettings } from '../model/topic-settings.ts'
 import { type BrokerSettings, type SettingEntry } from '../ports/broker-settings.ts'
 import { brokerConfigTable, brokerConfigs } from './broker-config-table.ts'
 import { brokerConfigRow, checkConfig, configWarning } from './check-config.ts'
-import { type BrokerConfigRow } from './config-row.ts'
+import { hiddenValue, isSensitive, type BrokerConfigRow } from './config-row.ts'
 import { resolveTopicConfig, resolveTopicSettings, type BrokerValue } from './resolve-topic-settings.ts'
 import { topicConfigTable } from './topic-config-table.ts'
 
@@ -83,7 +83,9 @@ export class BrokerSettingsMap implements BrokerSettings {
   }
 
   entries(): readonly SettingEntry[] {
-    return Array.from(this.settings.values(), ({ row, text, source }) => ({ name: row.name, value: text ?? '', source }))
+    return Array.from(this.settings.values(), ({ row, text, source }) => ({
+      name: row.name, value: text === undefined ? '' : isSensitive(row) ? hiddenValue : text, source,
+    }))
   }
 
   topicSettings(overrides: ReadonlyMap<string, string>): TopicSettings {

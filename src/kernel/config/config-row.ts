@@ -71,5 +71,8 @@ export const refused = (reason: string, ...allowed: string[]): ConfigEffect => (
 export const longMax = '9223372036854775807'
 export const intMax = '2147483647'
 
-/** Passwords are never printed, logged or sent. */
+/** Stands for a secret wherever a value is printed, logged or sent. */
+export const hiddenValue = '[hidden]'
+
+/** Whether the value is a secret. */
 export const isSensitive = (row: ConfigRow): boolean => row.type === 'password'

@@ -1,5 +1,5 @@
 import { MillraceError } from '../errors/millrace-error.ts'
-import { isSensitive, type ConfigRow } from './config-row.ts'
+import { hiddenValue, isSensitive, type ConfigRow } from './config-row.ts'
 
 /** Longs beyond 2^53 - 1 are Infinity: Kafka's settings use the largest long for "without bound". */
 export type ConfigValue = boolean | number | string | readonly string[]
@@ -55,7 +55,7 @@ export function allowedValues(row: ConfigRow): string {
 }
 
 export function invalidConfig(row: ConfigRow, value: string | null, reason: string): MillraceError {
-  return new MillraceError('MR_CONFIG_INVALID', { key: row.name, value: isSensitive(row) ? '[hidden]' : String(value), reason })
+  return new MillraceError('MR_CONFIG_INVALID', { key: row.name, value: isSensitive(row) ? hiddenValue : String(value), reason })
 }
 
 function fail(row: ConfigRow, text: string): never {

@@ -21,7 +21,7 @@ export interface BrokerSettings {
   integer(name: string): number
   flag(name: string): boolean
   list(name: string): readonly string[]
-  /** Every setting, in the table's order. */
+  /** Every setting, in the table's order; secrets that are set as `[hidden]`. */
   entries(): readonly SettingEntry[]
   /** What a topic with these overrides comes to under this broker's defaults. The overrides were checked before. */
   topicSettings(overrides: ReadonlyMap<string, string>): TopicSettings

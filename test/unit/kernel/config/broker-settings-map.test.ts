@@ -50,6 +50,13 @@ describe('the settings of a broker', () => {
     expect(settings({ file: { 'num.io.threads': '9' } }).warnings).toEqual(['num.io.threads has no effect here: the data path runs on one event loop, without pools of threads'])
   })
 
+  it('that are secret are listed without their value', () => {
+    const broker = settings({ file: { 'ssl.key.password': 'hunter2' } })
+    expect(broker.text('ssl.key.password')).toBe('hunter2')
+    expect(JSON.stringify(broker.entries())).not.toContain('hunter2')
+    expect(broker.entries()).toContainEqual({ name: 'ssl.key.password', value: '[hidden]', source: 'file' })
+  })
+
   it('assert when a name is asked for that the table lacks, or as another type', () => {
     expect(() => new BrokerSettingsMap().integer('nonsense')).toThrow(/invariant/)
     expect(() => new BrokerSettingsMap().integer('broker.rack')).toThrow(/invariant/)

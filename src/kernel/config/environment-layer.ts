@@ -1,0 +1,26 @@
+import { suggestion } from '../../base/suggestion.ts'
+import { MillraceError } from '../errors/millrace-error.ts'
+import { brokerConfigTable } from './broker-config-table.ts'
+import { type SettingsLayer } from './broker-settings-map.ts'
+
+const prefix = 'MILLRACE_'
+
+const namesByVariable: ReadonlyMap<string, string> = new Map(
+  brokerConfigTable.map(({ name }) => [`${prefix}${name.toUpperCase().replaceAll('.', '_')}`, name]))
+
+/**
+ * A broker's settings from environment variables: `MILLRACE_NUM_PARTITIONS` is `num.partitions`. A variable with the prefix that names no
+ * setting, and is none of the `others` that have a meaning of their own, is refused with MR_CONFIG_UNKNOWN: it was meant to do something.
+ */
+export function environmentLayer(variables: Readonly<Record<string, string | undefined>>, others: ReadonlySet<string> = new Set()): SettingsLayer {
+  const layer = new Map<string, string>()
+  for (const [variable, value] of Object.entries(variables)) {
+    if (!variable.startsWith(prefix) || value === undefined || others.has(variable)) continue
+    const name = namesByVariable.get(variable)
+    if (name === undefined) {
+      throw new MillraceError('MR_CONFIG_UNKNOWN', { key: variable, suggestion: suggestion(variable, namesByVariable.keys()) })
+    }
+    layer.set(name, value)
+  }
+  return layer
+}
