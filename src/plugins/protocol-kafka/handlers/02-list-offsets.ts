@@ -70,7 +70,9 @@ export class ListOffsetsHandler implements ProtocolHandler {
     const replica = leaderOf(topic, partitionIndex, currentLeaderEpoch)
     if (typeof replica === 'number') return none(partitionIndex, replica)
     try {
-      return find(replica, asked, isolationLevel === 1 ? replica.lastStableOffset : replica.highWatermark)
+      const found = find(replica, asked, isolationLevel === 1 ? replica.lastStableOffset : replica.highWatermark)
+      // Versions below 4 have no field for the epoch, and the protocol does not let it be dropped silently.
+      return exchange.apiVersion >= 4 ? found : { ...found, leaderEpoch: -1 }
     } catch (error) {
       const code = codeOf(error, this.apiKey, exchange.apiVersion)
       if (code === kafkaErrors.UNKNOWN_SERVER_ERROR) this.logger.error('an offset could not be looked up', { topic: topic?.image.name, partition: partitionIndex, error })
