@@ -1,15 +1,18 @@
 import { mkdirSync, realpathSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 import { MillraceError } from '../kernel/errors/index.ts'
 import { type KeyValueEngine, type KeyValueStore } from '../kernel/ports/key-value-store.ts'
 import { errnoOf, fileError } from './file-error.ts'
 import { LevelKeyValueStore, type LevelDatabase } from './level-key-value-store.ts'
+import { NodeFileSystem } from './node-file-system.ts'
 
 /**
  * Stores open in this process, by their real path. LevelDB's lock is the process's: when a second open of a directory fails it closes its
  * descriptor of the lock file, and with that the system drops the lock of the first. So a second open must never reach LevelDB.
  */
 const openHere = new Set<string>()
+const files = new NodeFileSystem()
 
 /** Key-value stores in LevelDB, a directory each. */
 export class LevelKeyValueEngine implements KeyValueEngine {
@@ -28,9 +31,17 @@ export class LevelKeyValueEngine implements KeyValueEngine {
   }
 }
 
+/** Makes the directory if there is none. LevelDB syncs what is in it, not its name; without that a power cut takes the whole store. */
 function realPathOf(path: string): string {
   try {
-    mkdirSync(path, { recursive: true })
+    const made = mkdirSync(path, { recursive: true })
+    if (made !== undefined) {
+      const top = dirname(resolve(made))
+      for (let parent = dirname(resolve(path)); parent.length >= top.length; parent = dirname(parent)) {
+        files.syncDirectory(parent)
+        if (parent === top) break
+      }
+    }
     return realpathSync(path)
   } catch (error) {
     throw fileError(error, 'open', path)

@@ -5,6 +5,10 @@ import { describe, test } from 'vitest'
 import { LevelKeyValueEngine } from '../../src/platform/level-key-value-engine.ts'
 import { VolatileKeyValueEngine } from '../../src/platform/volatile-key-value-engine.ts'
 import { keyValueConformance } from '../../src/testkit/conformance/key-value.ts'
+import { MemoryKeyValueEngine } from '../../src/testkit/world/memory-key-value-engine.ts'
+import { SeededRandom } from '../../src/testkit/world/seeded-random.ts'
+import { SimScheduler } from '../../src/testkit/world/sim-scheduler.ts'
+import { SimTimers } from '../../src/testkit/world/sim-timers.ts'
 
 describe('LevelKeyValueEngine', () => {
   keyValueConformance({
@@ -18,4 +22,29 @@ describe('LevelKeyValueEngine', () => {
 
 describe('VolatileKeyValueEngine', () => {
   keyValueConformance({ test, create: () => ({ engine: new VolatileKeyValueEngine(), path: '/store', dispose: () => {} }) })
+})
+
+describe('MemoryKeyValueEngine', () => {
+  keyValueConformance({
+    test,
+    create: () => {
+      const engine = new MemoryKeyValueEngine()
+      return { engine, path: '/data/store', powerCut: () => engine.afterCrash({ keepUnsynced: 'none' }) }
+    },
+  })
+})
+
+describe('MemoryKeyValueEngine in virtual time', () => {
+  keyValueConformance({
+    test,
+    create: () => {
+      const scheduler = new SimScheduler()
+      const random = new SeededRandom(1)
+      const engine = new MemoryKeyValueEngine({ timers: new SimTimers(scheduler, 'disk'), syncMs: () => random.fraction() * 5 })
+      return {
+        engine, path: '/data/store', powerCut: () => engine.afterCrash({ keepUnsynced: 'none' }),
+        settle: promise => scheduler.complete(promise),
+      }
+    },
+  })
 })

@@ -4,6 +4,7 @@ import { type File, type FileStat, type FileSystem } from '../../kernel/ports/fi
 import { DiskDirectory, type DiskNode } from './disk-directory.ts'
 import { DiskFile, type KeepUnsynced } from './disk-file.ts'
 import { FileFaults, type FileOperation, type FileOperationKind } from './file-faults.ts'
+import { normalPath, pathParts } from './memory-path.ts'
 import { MemoryFile, type MemoryDevice } from './memory-file.ts'
 
 export interface MemoryFileSystemOptions {
@@ -70,7 +71,7 @@ export class MemoryFileSystem implements FileSystem {
 
   stat(path: string): FileStat | undefined {
     this.begin({ kind: 'stat', path })
-    const node = this.lookUp(partsOf(path))
+    const node = this.lookUp(pathParts(path))
     if (node === undefined) return undefined
     return { kind: node.kind, bytes: node.kind === 'file' ? node.size : 0, modifiedMs: node.modifiedMs }
   }
@@ -78,7 +79,7 @@ export class MemoryFileSystem implements FileSystem {
   makeDirectory(path: string): void {
     this.begin({ kind: 'make directory', path })
     let directory = this.root
-    for (const name of partsOf(path)) {
+    for (const name of pathParts(path)) {
       const node = directory.entries.get(name)
       if (node?.kind === 'file') throw failure('MR_FILE_EXISTS', 'make directory', path)
       const next = node ?? new DiskDirectory(this.device.nowMs())
@@ -97,7 +98,7 @@ export class MemoryFileSystem implements FileSystem {
     if (moved.kind === 'directory') {
       if (target.node?.kind === 'file') throw failure('MR_FILE_NOT_FOUND', 'rename', from, 'ENOTDIR')
       if (target.node !== undefined && target.node.entries.size > 0) throw failure('MR_FILE_EXISTS', 'rename', from)
-      if (`${normal(to)}/`.startsWith(`${normal(from)}/`)) throw failure('MR_FILE_FAILED', 'rename', from, 'EINVAL')
+      if (`${normalPath(to)}/`.startsWith(`${normalPath(from)}/`)) throw failure('MR_FILE_FAILED', 'rename', from, 'EINVAL')
     } else if (target.node?.kind === 'directory') throw failure('MR_FILE_FAILED', 'rename', from, 'EISDIR')
     if (target.node?.kind === 'file') this.forget(target.node)
     DiskDirectory.change([
@@ -109,7 +110,7 @@ export class MemoryFileSystem implements FileSystem {
 
   remove(path: string): void {
     this.begin({ kind: 'remove', path })
-    const parts = partsOf(path)
+    const parts = pathParts(path)
     const parent = this.lookUp(parts.slice(0, -1))
     const name = parts.at(-1)
     if (name === undefined || parent?.kind !== 'directory') return
@@ -122,7 +123,7 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   freeBytes(path: string): number {
-    if (this.lookUp(partsOf(path)) === undefined) throw failure('MR_FILE_NOT_FOUND', 'free bytes', path)
+    if (this.lookUp(pathParts(path)) === undefined) throw failure('MR_FILE_NOT_FOUND', 'free bytes', path)
     return Math.min(Number.MAX_SAFE_INTEGER, this.device.freeBytes)
   }
 
@@ -137,7 +138,7 @@ export class MemoryFileSystem implements FileSystem {
 
   /** Rot on the medium: a bit of a file changes, and nobody is told. */
   flipBit(path: string, position: number, bit: number): void {
-    const node = this.lookUp(partsOf(path))
+    const node = this.lookUp(pathParts(path))
     if (node?.kind !== 'file' || position >= node.size) throw failure('MR_FILE_NOT_FOUND', 'flip bit', path)
     node.flipBit(position, bit)
   }
@@ -174,7 +175,7 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   private find(path: string, operation: FileOperationKind): Place {
-    const parts = partsOf(path)
+    const parts = pathParts(path)
     const name = parts.pop()
     const directory = this.lookUp(parts)
     if (name === undefined) throw failure('MR_FILE_FAILED', operation, path, 'EISDIR')
@@ -183,7 +184,7 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   private directoryAt(path: string, operation: FileOperationKind): DiskDirectory {
-    const node = this.lookUp(partsOf(path))
+    const node = this.lookUp(pathParts(path))
     if (node?.kind !== 'directory') throw failure('MR_FILE_NOT_FOUND', operation, path)
     return node
   }
@@ -228,15 +229,3 @@ export class MemoryFileSystem implements FileSystem {
 function failure(code: ErrorCode, operation: string, path: string, reason = ''): MillraceError {
   return new MillraceError(code, { operation, path, reason })
 }
-
-/** The names on the way; `.` and `..` are resolved by the text, and a relative path starts at the root. */
-function partsOf(path: string): string[] {
-  const parts: string[] = []
-  for (const part of path.split('/')) {
-    if (part === '..') parts.pop()
-    else if (part !== '' && part !== '.') parts.push(part)
-  }
-  return parts
-}
-
-const normal = (path: string): string => partsOf(path).join('/')
