@@ -112,12 +112,17 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
     this.machine = new ControllerMachine(image, rules, settingsOf)
     this.settled = Promise.resolve()
     this.log.info('leading the metadata', { term, index: image.index, topics: image.topics.size })
-    if (image.clusterId === zeroUuid) this.run({ type: 'bootstrap', clusterId }).catch((error: unknown) => this.identified.reject(error))
+    if (image.clusterId === zeroUuid) this.bootstrap(clusterId)
   }
 
   lost(): void {
     this.machine = undefined
     this.publisher.publish({ ...this.publisher.image(), controllerId: this.leaderId() })
+  }
+
+  /** Whoever leads an empty log says which cluster it is. When that is lost with the lead, the next one says it. */
+  private bootstrap(clusterId: Uuid): void {
+    this.run({ type: 'bootstrap', clusterId }).catch((error: unknown) => this.log.warn('the first metadata could not be written', { error }))
   }
 
   private async run<C extends ControllerCommand>(command: C): Promise<ReplyTo<C>> {
