@@ -4,8 +4,8 @@ import { type Clock, type Timer, type Timers } from '../../kernel/ports/clock.ts
 /** Something with a deadline. */
 export interface Expiring {
   /**
-   * The deadline has passed. `stalledMs` is for how long the event loop stood still before; 0 when it did not. Who judges the silence of
-   * others adds it to their time: nobody is expired for not having been heard.
+   * The deadline has passed. `stalledMs` is how late it was noticed because the event loop stood still; 0 when it was in time. Who judges the
+   * silence of others must not do so after a stall: nobody is expired for not having been heard.
    */
   expired(nowMs: number, stalledMs: number): void
 }

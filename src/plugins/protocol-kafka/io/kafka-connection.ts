@@ -341,9 +341,9 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
     this.deadline = undefined
     if (this.gone) return
     const { idleMs, requestReadTimeoutMs, logger } = this.setting
-    // While this process stood still nobody could be heard.
-    this.heardMs = Math.min(nowMs, this.heardMs + stalledMs)
-    this.frameSinceMs = this.paused ? nowMs : this.frameSinceMs + stalledMs
+    // While this process stood still nobody could be heard, and when that began is not known: all time counts anew.
+    if (stalledMs > 0) this.heardMs = nowMs
+    if (stalledMs > 0 || this.paused) this.frameSinceMs = Math.max(this.frameSinceMs, nowMs)
     if (this.machine.size === 0 && nowMs - this.heardMs >= idleMs) {
       logger.debug('closing an idle connection', { peer: this.peer.host, connection: this.peer.connectionId })
       this.destroy()
