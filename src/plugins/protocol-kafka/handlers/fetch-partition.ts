@@ -1,8 +1,5 @@
 import { type ReadRequest, type ReadSink } from '../../../kernel/ports/partition-log.ts'
 import { type Replica, type WatermarkWaiter } from '../../../kernel/ports/replicator.ts'
-import { batchBytesOf, codecOf } from '../../../kernel/record/batch-header.ts'
-import { codecZstd } from '../../../kernel/record/compression-codec.ts'
-import { isWholeBatch } from '../../../kernel/record/record-batch.ts'
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type FetchRequest } from '../../../wire/messages/01-fetch.ts'
 
@@ -69,18 +66,6 @@ export class FetchPartition {
     this.cancelCallback = undefined
     cancel?.()
     this.letGo()
-  }
-
-  /** Clients from before Fetch v10 know no zstd (quirk 28): they get the batches before the first such one, or the error if there is none. */
-  hideZstd(): void {
-    let at = 0
-    while (isWholeBatch(this.bytes, at) && codecOf(this.bytes, at) !== codecZstd) at += batchBytesOf(this.bytes, at)
-    if (at === 0 && this.bytes.length > 0) {
-      this.errorCode = kafkaErrors.UNSUPPORTED_COMPRESSION_TYPE
-      this.letGo()
-    } else {
-      this.bytes = this.bytes.subarray(0, at)
-    }
   }
 
   /** Waits for the watermark to move on from where it was at the read. Only where a replica was found. */

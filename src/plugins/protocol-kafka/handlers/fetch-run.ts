@@ -98,14 +98,8 @@ export class FetchRun implements Expiring, FetchProgress {
 
   readEnded(partition: FetchPartition, error: unknown): void {
     if (error !== undefined) this.fail(partition, error)
-    else if (this.exchange.apiVersion < 10) this.hideZstd(partition)
     this.totalBytes += partition.bytes.length
     if (!this.looping) this.goOn()
-  }
-
-  private hideZstd(partition: FetchPartition): void {
-    partition.hideZstd()
-    if (partition.errorCode !== kafkaErrors.NONE) this.refuse(partition, partition.errorCode)
   }
 
   private fail(partition: FetchPartition, error: unknown): void {
@@ -164,6 +158,11 @@ export class FetchRun implements Expiring, FetchProgress {
       return true
     }
     partition.replica = replica
+    // Quirk 28. As Kafka does, by the topic's setting: batches that a producer chose to send as zstd go out to whoever asks.
+    if (this.exchange.apiVersion < 10 && replica.settings.compressionType === 'zstd') {
+      this.refuse(partition, kafkaErrors.UNSUPPORTED_COMPRESSION_TYPE)
+      return true
+    }
     partition.highWatermarkSeen = replica.highWatermark
     const { log } = replica
     const { fetchOffset } = asked
