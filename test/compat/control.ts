@@ -19,6 +19,16 @@ export class Control {
     return new Control(admin)
   }
 
+  /** Connects, acts and disconnects, so that a connection which the broker closed spoils one act alone. */
+  static async with<T> (bootstrap: string, act: (control: Control) => Promise<T>): Promise<T> {
+    const control = await Control.connect(bootstrap)
+    try {
+      return await act(control)
+    } finally {
+      await control.close()
+    }
+  }
+
   async createTopic (topic: string, partitions: number, config: Readonly<Record<string, string>> = {}): Promise<void> {
     const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
     await this.#admin.createTopics({

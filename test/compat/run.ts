@@ -26,6 +26,7 @@ const allClients: readonly CompatClient[] =
 const usage = `usage: npm run compat -- [options]
 
   --peer millrace|kafka   the broker to start and test (default: this checkout's build)
+  --preset NAME           composition of millrace to start (default single-node)
   --bootstrap HOST:PORT   test a broker that runs already
   --only NAME[,NAME…]     clients: ${allClients.map(({ name }) => name).join(', ')}
   --records N             records a topic (default 100000)
@@ -44,13 +45,14 @@ interface Subject {
   remove (): Promise<void>
 }
 
-async function startSubject (peer: string, bootstrap: string | undefined): Promise<Subject> {
+async function startSubject (peer: string, bootstrap: string | undefined, preset: string): Promise<Subject> {
   const nothing = async (): Promise<void> => {}
   if (bootstrap) return { peer: 'broker', bootstrap, end: nothing, remove: nothing }
   if (peer !== 'kafka' && peer !== 'millrace') throw new Error(`unknown peer ${peer}: millrace or kafka`)
   if (peer === 'kafka' && !kafkaAvailable()) throw new Error('Apache Kafka could not be installed')
-  const broker = peer === 'kafka' ? await startKafka() : await startMillrace()
-  return { peer, bootstrap: broker.bootstrap, dataDir: broker.dataDir, end: () => broker.end(), remove: () => broker.stop() }
+  const broker = peer === 'kafka' ? await startKafka() : await startMillrace({ args: ['--preset', preset] })
+  const dataDir = preset === 'memory' ? undefined : broker.dataDir
+  return { peer, bootstrap: broker.bootstrap, dataDir, end: () => broker.end(), remove: () => broker.stop() }
 }
 
 /** Runs one check, and makes of what it throws a failure. */
@@ -71,13 +73,11 @@ class CompatRun {
   readonly results: CheckResult[] = []
   readonly #datasets = new Map<string, Dataset>()
   readonly #bootstrap: string
-  readonly #control: Control
   readonly #groups: boolean
   readonly #suffix = Date.now().toString(36)
 
-  constructor (bootstrap: string, control: Control, groups: boolean) {
+  constructor (bootstrap: string, groups: boolean) {
     this.#bootstrap = bootstrap
-    this.#control = control
     this.#groups = groups
   }
 
@@ -109,9 +109,9 @@ class CompatRun {
     if (missing) return skip(missing)
     let counts: number[] = []
     const written = await timed({ check: 'produce', client: producer.name, codec, dataset }, async () => {
-      await this.#control.createTopic(topic, plan.partitions)
+      await Control.with(this.#bootstrap, control => control.createTopic(topic, plan.partitions))
       await producer.produce!({ bootstrap: this.#bootstrap, topic, codec, dataset: this.#dataset(plan) })
-      counts = await this.#control.endOffsets(topic)
+      counts = await Control.with(this.#bootstrap, control => control.endOffsets(topic))
       const sum = counts.reduce((total, n) => total + n, 0)
       if (sum !== plan.records) throw new Error(`${plan.records} records written, the partitions end at ${counts.join(' + ')}`)
     })
@@ -153,7 +153,7 @@ async function checkFiles (subject: Subject): Promise<CheckResult[]> {
 async function main (): Promise<number> {
   const { values } = parseArgs({
     options: {
-      peer: { type: 'string', default: 'millrace' }, bootstrap: { type: 'string' }, only: { type: 'string' },
+      peer: { type: 'string', default: 'millrace' }, preset: { type: 'string', default: 'single-node' }, bootstrap: { type: 'string' }, only: { type: 'string' },
       records: { type: 'string' }, cross: { type: 'string', default: 'turns' }, quick: { type: 'boolean' },
       'no-install': { type: 'boolean' }, output: { type: 'string', short: 'o' }, help: { type: 'boolean' },
     },
@@ -169,13 +169,11 @@ async function main (): Promise<number> {
   const clients = allClients.filter(({ name }) => !only || only.includes(name))
   const versions = Object.fromEntries(await Promise.all(
     clients.map(async client => [client.name, client.missing() ? '' : await client.version()] as const)))
-  const subject = await startSubject(values.peer, values.bootstrap)
+  const subject = await startSubject(values.peer, values.bootstrap, values.preset)
   const results: CheckResult[] = []
   try {
-    const control = await Control.connect(subject.bootstrap)
-    const run = new CompatRun(subject.bootstrap, control, await offersGroups(subject.bootstrap))
+    const run = new CompatRun(subject.bootstrap, await offersGroups(subject.bootstrap))
     for (const plan of makePlan({ clients, records, cross: values.cross === 'all' ? 'all' : 'turns' })) await run.topic(plan)
-    await control.close()
     await subject.end()
     results.push(...run.results, ...await checkFiles(subject))
   } finally {
