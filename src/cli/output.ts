@@ -1,13 +1,15 @@
 import Table from 'cli-table3'
 import pc from 'picocolors'
-import { isMillraceError } from '../kernel/errors/index.ts'
+import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
 
 /** `text` for people; `json` for programs: its shape is part of the contract, bytes are base64. */
 export type OutputFormat = 'text' | 'json'
 
 /** Wrong use of a command: exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
+export class UsageError extends MillraceError {
+  constructor(reason: string) {
+    super('MR_CLI_USAGE', { reason })
+  }
 }
 
 /** Standard output in one piece, so that what a pipe reads is never cut by an early exit. */
@@ -24,20 +26,55 @@ export function printJson(value: unknown): void {
   }))
 }
 
+export type Cell = string | number
+
+export interface TableOptions {
+  /** Columns that are aligned to the right, as numbers are; counted from 0. */
+  readonly right?: readonly number[]
+  /** Before each line. */
+  readonly indent?: number
+}
+
 /** Columns for people; nothing but the head when there are no rows. */
-export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {
+export function printTable(head: readonly string[], rows: readonly (readonly Cell[])[], options: TableOptions = {}): void {
+  print(formatTable(head, rows, options))
+}
+
+export function formatTable(head: readonly string[], rows: readonly (readonly Cell[])[], { right = [], indent = 0 }: TableOptions = {}): string {
   const none = { top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '', left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ' }
-  const table = new Table({ head: head.map((each) => pc.bold(each)), chars: none, style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 } })
+  const table = new Table({
+    head: head.map((each) => pc.bold(each)), chars: none, style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+    colAligns: head.map((_each, index) => right.includes(index) ? 'right' : 'left'),
+  })
   for (const row of rows) table.push(row.map(String))
-  print(table.toString())
+  return table.toString().split('\n').map((line) => ' '.repeat(indent) + line.trimEnd()).join('\n')
 }
 
-/** One line on standard error: the code, what happened and what to do. */
+/** One line on standard error, for what does not end the command. */
+export function printError(error: unknown): void {
+  process.stderr.write(`${describeError(error)}\n`)
+}
+
+export function printWarning(text: string): void {
+  process.stderr.write(`${pc.yellow('warning')}: ${text}\n`)
+}
+
+/** One line: the code, what happened and what to do. */
 export function describeError(error: unknown): string {
-  if (isMillraceError(error)) return `${pc.red('error')} ${error.code}: ${error.message}`
-  if (error instanceof UsageError) return `${pc.red('error')}: ${error.message}`
-  const message = error instanceof Error ? error.message : String(error)
-  return `${pc.red('error')}: ${message.replaceAll('\n', ' ')}`
+  if (isMillraceError(error)) return errorLine(error.code, error.message)
+  return errorLine('MR_CLI_UNEXPECTED', error instanceof Error ? error.message : String(error))
 }
 
-export const exitCodeOf = (error: unknown): 1 | 2 => error instanceof UsageError ? 2 : 1
+export function errorLine(code: string, message: string): string {
+  return `${pc.red('error')} ${code}: ${message.trim().replaceAll(/\s*\n\s*/g, ' ')}`
+}
+
+/** What somebody wrote, on the command line or in a configuration, is wrong: the same command fails again until it is corrected. */
+const wrongUse = /^MR_(CLI_(USAGE|CONFIRM_NEEDED|NOT_AVAILABLE)$|CONFIG_|CLIENT_SETTING|HOST_(SETTING|PLUGIN_NOT_FOUND)|NET_INSECURE)/
+
+/** 1: it failed. 2: wrong use. */
+export function exitCodeOf(error: unknown): 1 | 2 {
+  return isMillraceError(error) && wrongUse.test(error.code) ? 2 : 1
+}
+
+export const plural = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString('en')} ${count === 1 ? one : many}`

@@ -1,26 +1,11 @@
-/** Sizes and times as people read them. */
-export function shownBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`
-  const units = ['KiB', 'MiB', 'GiB', 'TiB']
-  let value = bytes / 1024
-  let unit = 0
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024
-    unit += 1
-  }
-  return `${value.toFixed(value < 10 ? 2 : 1)} ${units[unit]}`
-}
-
-/** UTC; `-` for none. */
+/** Times as people read them: UTC, `-` for none. */
 export function shownTime(timestampMs: number): string {
   return timestampMs < 0 ? '-' : new Date(timestampMs).toISOString()
 }
 
-export function shownDuration(ms: number): string {
-  if (ms < 0) return 'for ever'
-  const units: readonly (readonly [number, string])[] = [[86_400_000, 'd'], [3_600_000, 'h'], [60_000, 'min'], [1_000, 's']]
-  for (const [size, name] of units) {
-    if (ms >= size && ms % size === 0) return `${ms / size} ${name}`
-  }
-  return `${ms} ms`
+/** How long something took: `12 ms`, `3.4 s`, `2 min 5 s`. */
+export function shownElapsed(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
+  return `${Math.floor(ms / 60_000)} min ${Math.floor(ms % 60_000 / 1_000)} s`
 }

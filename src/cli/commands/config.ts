@@ -1,11 +1,7 @@
 import { type Command } from 'commander'
 import pc from 'picocolors'
-import { loadConfigFile } from '../../broker/config-file.ts'
-import { composeBroker } from '../../broker/index.ts'
-import { brokerConfigTable } from '../../kernel/config/broker-config-table.ts'
-import { describePluginSettings } from '../../kernel/plugin/plugin-settings.ts'
-import { NodeFileSystem } from '../../platform/node-file-system.ts'
-import { print, printJson, printTable, type OutputFormat } from '../output.ts'
+import { outputOption } from '../network-options.ts'
+import { plural, print, printJson, printTable, printWarning, type OutputFormat } from '../output.ts'
 import { addCompositionOptions, composeFromFlags, type StartFlags } from './start.ts'
 
 interface PrintFlags extends StartFlags {
@@ -16,45 +12,76 @@ interface PrintFlags extends StartFlags {
 export function configCommand(program: Command): void {
   const config = program.command('config').summary('check and show the configuration').description('Checks and shows what a broker would run with.')
   addCompositionOptions(config.command('print').summary('every setting with its value and source')
-    .description('Prints every setting that a broker started with the same options would have: its value, and where it comes from.'))
-    .option('--all', 'settings that have no effect here too')
-    .option('-o, --output <format>', 'text or json', 'text')
+    .description('Prints every setting that a broker started with the same options would have: its value, and where it comes from. With json, what it means, too.'))
+    .option('--all', 'settings that have no effect here, too (json has them always)')
+    .addOption(outputOption())
+    .addHelpText('after', `
+Examples
+  millrace config print
+  millrace config print --config millrace.config.ts -o json | jq '.broker[] | select(.source != "default")'`)
     .action(async (flags: PrintFlags) => { await printConfig(flags) })
   config.command('lint').summary('check a configuration file').argument('<file>')
-    .description('Checks a configuration file: options, settings, plugins, and that they fit together. Starts nothing.')
-    .option('-o, --output <format>', 'text or json', 'text')
+    .description('Checks a configuration file: options, settings, plugins, and that they fit together. Starts nothing. Exit code 2 if something is wrong.')
+    .addOption(outputOption())
+    .addHelpText('after', `
+Example
+  millrace config lint millrace.config.yaml`)
     .action(async (file: string, flags: { output: OutputFormat }) => { await lint(file, flags.output) })
 }
 
 async function printConfig(flags: PrintFlags): Promise<void> {
+  const { describePluginSettings } = await import('../../kernel/plugin/plugin-settings.ts')
   const composed = await composeFromFlags(flags)
-  const rows = new Map(brokerConfigTable.map((row) => [row.name, row]))
-  const broker = composed.settings.entries()
-    .map((entry) => ({ ...entry, doc: rows.get(entry.name)?.doc ?? '', sensitive: rows.get(entry.name)?.type === 'password', works: rows.get(entry.name)?.effect === 'works' }))
-    .filter((entry) => flags.all === true || entry.works || entry.source !== 'default')
-    .map(({ sensitive, ...entry }) => ({ ...entry, value: sensitive && entry.value !== '' ? '(hidden)' : entry.value }))
+  const broker = await brokerSettings(composed)
   const plugins = composed.plugins.flatMap((plugin) => describePluginSettings(plugin, composed.pluginSettings[plugin.name]))
   if (flags.output === 'json') {
     printJson({ config: composed.configPath ?? null, broker, plugins })
     return
   }
-  print(`configuration file: ${composed.configPath ?? 'none'}\n`)
-  printTable(['broker setting', 'value', 'source'], broker.map((each) => [each.name, each.value === '' ? pc.dim('(none)') : each.value, each.source]))
+  const shown = broker.filter((each) => flags.all === true || each.effect === 'works' || each.source !== 'default')
+  print(`configuration file: ${composed.configPath ?? 'none'}`)
   print('')
-  printTable(['plugin', 'setting', 'value', 'source', 'meaning'], plugins.map((each) => [each.plugin, each.key, JSON.stringify(each.value) ?? pc.dim('(none)'), each.source, pc.dim(each.doc)]))
+  printTable(['broker setting', 'value', 'source'], shown.map((each) => [each.name, each.value === '' ? pc.dim('(none)') : each.value, shownSource(each.source)]))
+  if (shown.length < broker.length) print(pc.dim(`(and ${plural(broker.length - shown.length, 'setting')} without effect here: --all)`))
+  print('')
+  printTable(['plugin', 'setting', 'value', 'source', 'meaning'],
+    plugins.map((each) => [each.plugin, each.key, JSON.stringify(each.value) ?? pc.dim('(none)'), shownSource(each.source), pc.dim(each.doc)]))
+}
+
+const shownSource = (source: string): string => source === 'default' ? pc.dim(source) : pc.cyan(source)
+
+interface BrokerSetting {
+  readonly name: string
+  /** Secrets are never printed. */
+  readonly value: string
+  readonly source: string
+  readonly type: string
+  readonly effect: 'works' | 'none' | 'refused'
+  readonly doc: string
+}
+
+async function brokerSettings({ settings }: Pick<Awaited<ReturnType<typeof composeFromFlags>>, 'settings'>): Promise<BrokerSetting[]> {
+  const [{ brokerConfigs }, { documentation }] = await Promise.all([
+    import('../../kernel/config/broker-config-table.ts'), import('../../kernel/config/describe-configs.ts'),
+  ])
+  return settings.entries().map(({ name, value, source }) => {
+    const row = brokerConfigs.get(name)!
+    return {
+      name, value: row.type === 'password' && value !== '' ? '(hidden)' : value, source, type: row.type,
+      effect: row.effect === 'works' ? 'works' : 'none' in row.effect ? 'none' : 'refused', doc: documentation(row),
+    }
+  })
 }
 
 async function lint(path: string, output: OutputFormat): Promise<void> {
-  const directory = process.cwd()
-  const loaded = await loadConfigFile(new NodeFileSystem(), path, directory)
-  const composed = await composeBroker({ file: loaded.options, directory })
+  const composed = await composeFromFlags({ config: path })
   // Making it runs every check of the host, and starts nothing.
   composed.create()
   const warnings = composed.settings.warnings
   if (output === 'json') {
-    printJson({ config: loaded.path, ok: true, warnings })
+    printJson({ config: composed.configPath, ok: true, warnings })
     return
   }
-  for (const warning of warnings) print(`${pc.yellow('warning')} ${warning}`)
-  print(`${loaded.path}: ok, ${composed.plugins.length} plugins`)
+  for (const warning of warnings) printWarning(warning)
+  print(`${composed.configPath}: ${pc.green('ok')}, ${plural(composed.plugins.length, 'plugin')}`)
 }

@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path'
 import { type Command } from 'commander'
 import pc from 'picocolors'
+import { formatBytes } from '../../base/format-quantity.ts'
 import { MillraceError } from '../../kernel/errors/index.ts'
 import { codecName } from '../../kernel/record/compression-codec.ts'
 import { type FileSystem } from '../../kernel/ports/file-system.ts'
@@ -9,7 +10,7 @@ import { nativeCompression } from '../native-compression.ts'
 import { LogFileReader, type PlacedBatch } from '../log-file-reader.ts'
 import { printIndexFile } from '../index-file-dump.ts'
 import { print, printJson, UsageError, type OutputFormat } from '../output.ts'
-import { shownBytes, shownTime } from '../shown.ts'
+import { shownTime } from '../shown.ts'
 
 interface Flags {
   readonly output: OutputFormat
@@ -74,7 +75,7 @@ function inspectLog(files: FileSystem, path: string, flags: Flags): void {
 function printBatch({ position, batch }: PlacedBatch, valid: boolean, withRecords: boolean): void {
   const kind = [batch.isControl ? 'control' : '', batch.isTransactional ? 'transactional' : '', batch.isLogAppendTime ? 'append time' : ''].filter((each) => each !== '')
   const producer = batch.producerId < 0 ? '' : `  producer ${batch.producerId}/${batch.producerEpoch} sequence ${batch.baseSequence}`
-  print(`${String(batch.baseOffset).padStart(12)} – ${String(batch.lastOffset).padEnd(12)} at ${String(position).padEnd(11)} ${shownBytes(batch.sizeBytes).padStart(9)}  ${String(batch.recordsCount).padStart(6)} records  ${codecName(batch.codec).padEnd(6)}  ${shownTime(batch.maxTimestamp)}  epoch ${batch.leaderEpoch}${producer}${kind.length > 0 ? `  ${kind.join(', ')}` : ''}  ${valid ? pc.green('crc ok') : pc.red('crc WRONG')}`)
+  print(`${String(batch.baseOffset).padStart(12)} – ${String(batch.lastOffset).padEnd(12)} at ${String(position).padEnd(11)} ${formatBytes(batch.sizeBytes).padStart(9)}  ${String(batch.recordsCount).padStart(6)} records  ${codecName(batch.codec).padEnd(6)}  ${shownTime(batch.maxTimestamp)}  epoch ${batch.leaderEpoch}${producer}${kind.length > 0 ? `  ${kind.join(', ')}` : ''}  ${valid ? pc.green('crc ok') : pc.red('crc WRONG')}`)
   if (!withRecords) return
   for (const record of batch.records(nativeCompression())) {
     const headers = record.headers.map((header) => `${header.key}=${shownText(header.value)}`).join(' ')

@@ -1,5 +1,5 @@
 import { type Command } from 'commander'
-import { UsageError } from '../output.ts'
+import { MillraceError } from '../../kernel/errors/index.ts'
 
 /** Commands that the design names and this release does not have. They are refused, so that nobody waits for an effect. */
 const absent: Readonly<Record<string, string>> = {
@@ -18,11 +18,16 @@ const absent: Readonly<Record<string, string>> = {
 }
 
 export function notYetCommands(program: Command): void {
-  for (const [name, what] of Object.entries(absent)) {
-    program.command(name, { hidden: true }).allowUnknownOption().argument('[rest...]').helpOption(false)
-      .action(() => { throw notYet(`millrace ${name}`, what) })
-  }
+  for (const [name, what] of Object.entries(absent)) notYetCommand(program, name, what)
 }
 
-export const notYet = (command: string, what: string): UsageError =>
-  new UsageError(`${command}: this release does not have ${what} yet; see the roadmap in the README for what it has`)
+/** A command that takes anything and refuses. */
+export function notYetCommand(parent: Command, name: string, what: string, instead?: string): void {
+  const full = `${parent.parent === null ? 'millrace' : `millrace ${parent.name()}`} ${name}`
+  parent.command(name, { hidden: true }).allowUnknownOption().argument('[rest...]').helpOption(false)
+    .action(() => { throw notYet(full, what, instead) })
+}
+
+export function notYet(command: string, what: string, instead = 'the README lists what it has'): MillraceError {
+  return new MillraceError('MR_CLI_NOT_AVAILABLE', { command, what, instead })
+}

@@ -1,7 +1,6 @@
 import { type Command } from 'commander'
-import { composeBroker, type Broker, type BrokerOptions } from '../../broker/index.ts'
-import { findConfigFile, loadConfigFile, type LoadedConfig } from '../../broker/config-file.ts'
-import { NodeFileSystem } from '../../platform/node-file-system.ts'
+import type { Broker, BrokerOptions, ComposedBroker } from '../../broker/index.ts'
+import { collect, keyValue, wholeNumber } from '../option-values.ts'
 import { describeError, print, UsageError } from '../output.ts'
 
 export interface StartFlags {
@@ -19,8 +18,6 @@ export interface StartFlags {
   readonly warmUp?: boolean
 }
 
-export const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, value]
-
 /** The options that say how a broker is composed; shared by `start` and `config`. */
 export function addCompositionOptions(command: Command): Command {
   return command
@@ -29,7 +26,7 @@ export function addCompositionOptions(command: Command): Command {
     .option('--listen <host:port>', 'address of the Kafka protocol; port 0 takes a free one (default: 127.0.0.1:9092)')
     .option('--advertise <host:port>', 'address that clients are told, where it differs from the one above')
     .option('--http <host:port>', 'address of metrics and health, or off (default: 127.0.0.1:9080)')
-    .option('--node-id <n>', 'id of this broker (default: 1)', integer('--node-id'))
+    .option('--node-id <n>', 'id of this broker (default: 1)', wholeNumber('--node-id'))
     .option('--voters <list>', 'id@host:port,… of a cluster (not available yet: one broker is a cluster of its own)')
     .option('--preset <name>', 'single-node (on disk) or memory (nothing survives) (default: single-node)')
     .option('--set <key=value>', 'a broker setting by its Kafka name; may be repeated', collect)
@@ -86,17 +83,20 @@ function stopOnSignals(broker: Broker): Promise<'stopped'> {
   })
 }
 
-export async function composeFromFlags(flags: StartFlags): Promise<Awaited<ReturnType<typeof composeBroker>> & { readonly configPath?: string }> {
+export async function composeFromFlags(flags: StartFlags): Promise<ComposedBroker & { readonly configPath?: string }> {
   if (flags.voters !== undefined) {
     throw new UsageError('--voters: clusters of several brokers are not available yet; leave it out to run one broker')
   }
+  const commandLine = optionsOf(flags)
+  // Loaded here and not above: the commands that are clients start faster without a broker.
+  const [{ composeBroker }, { findConfigFile, loadConfigFile }, { NodeFileSystem }] = await Promise.all([
+    import('../../broker/index.ts'), import('../../broker/config-file.ts'), import('../../platform/node-file-system.ts'),
+  ])
   const directory = process.cwd()
   const files = new NodeFileSystem()
-  const loaded: LoadedConfig | undefined = flags.config === undefined
-    ? await findConfigFile(files, directory)
-    : await loadConfigFile(files, flags.config, directory)
+  const loaded = flags.config === undefined ? await findConfigFile(files, directory) : await loadConfigFile(files, flags.config, directory)
   const composed = await composeBroker({
-    file: loaded?.options, commandLine: optionsOf(flags), directory,
+    file: loaded?.options, commandLine, directory,
     defaults: { http: '127.0.0.1:9080', logLevel: 'info' }, warmUp: flags.warmUp ?? true,
   })
   return loaded === undefined ? composed : { ...composed, configPath: loaded.path }
@@ -117,15 +117,4 @@ function optionsOf(flags: StartFlags): BrokerOptions {
 function settingsOf(pairs: readonly string[]): Record<string, string> | undefined {
   if (pairs.length === 0) return undefined
   return Object.fromEntries(pairs.map((pair) => keyValue(pair, '--set')))
-}
-
-export function keyValue(pair: string, flag: string): [string, string] {
-  const at = pair.indexOf('=')
-  if (at <= 0) throw new UsageError(`${flag} ${pair}: write it as key=value`)
-  return [pair.slice(0, at), pair.slice(at + 1)]
-}
-
-export const integer = (flag: string) => (text: string): number => {
-  if (!/^-?\d{1,15}$/.test(text)) throw new UsageError(`${flag} ${text}: it takes a whole number`)
-  return Number(text)
 }

@@ -18,6 +18,12 @@ const row = (kind: ErrorRow['kind'], retriable: boolean, kafka: number, http: nu
 })
 
 export const errorTable = {
+  // the command line
+  MR_CLI_CONFIRM_NEEDED: row('request', false, 42, 400, '{what}, and nobody is at a terminal to be asked; add --yes, or see with --dry-run what it would do'),
+  MR_CLI_INPUT: row('request', false, 42, 400, '{path}, line {line}: {reason}'),
+  MR_CLI_NOT_AVAILABLE: row('request', false, 35, 501, '{command}: this release does not have {what} yet; {instead}'),
+  MR_CLI_UNEXPECTED: row('operational', false, -1, 500, '{reason}'),
+  MR_CLI_USAGE: row('request', false, 42, 400, '{reason}'),
   // the client
   MR_CLIENT_AUTHENTICATION: row('request', false, 58, 401, 'broker {host}:{port} refused the authentication: {reason}'),
   MR_CLIENT_BROKER_BUSY: row('operational', true, -1, 503, '{what}: the broker answered {error}{message}; a later try may succeed'),
@@ -115,7 +121,7 @@ export const errorTable = {
   MR_TOPIC_PARTITIONS_INVALID: row('request', false, 37, 400, 'topic {topic}: {reason}'),
   MR_TOPIC_REPLICATION_INVALID: row('request', false, 38, 400, 'topic {topic}: {reason}'),
   MR_TOPIC_REQUEST_INVALID: row('request', false, 42, 400, 'topic {topic}: {reason}'),
-  MR_TOPIC_UNKNOWN: row('request', true, 3, 404, 'topic {topic} does not exist'),
+  MR_TOPIC_UNKNOWN: row('request', true, 3, 404, 'topic {topic} does not exist{suggestion}'),
   MR_TOPIC_UNKNOWN_ID: row('request', true, 100, 404, 'no topic has the id {topicId}'),
   // transactions
   MR_TRANSACTION_UNSUPPORTED: row('request', false, 35, 501, 'this broker has no transactions; leave transactional.id unset'),

@@ -1,0 +1,78 @@
+import { type Command } from 'commander'
+import pc from 'picocolors'
+import type { Admin, ClusterDescription, TopicDescription } from '../../client/index.ts'
+import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
+import { plural, print, printJson, printTable, printWarning } from '../output.ts'
+import { notYetCommand } from './not-yet.ts'
+
+const absent: Readonly<Record<string, string>> = {
+  quorum: 'a quorum of voters',
+  brokers: 'a list of brokers of its own',
+  reassign: 'reassignment of replicas',
+  elect: 'elections on demand',
+  drain: 'draining of brokers',
+  recover: 'recovery of lost metadata',
+}
+
+export function clusterCommand(program: Command): void {
+  const cluster = program.command('cluster').summary('brokers, topics, leaders').description('Shows the cluster.')
+  addNetworkOptions(cluster.command('status').summary('brokers, controller, and what is missing')
+    .description('Shows brokers, controller and counts of topics and partitions. Exit code 1 if a partition has no leader or not all of its replicas.'))
+    .action(async (flags: NetworkFlags) => { await withClient(flags, (_client, admin) => status(admin, flags)) })
+  for (const [name, what] of Object.entries(absent)) notYetCommand(cluster, name, what, 'cluster status shows what there is')
+}
+
+interface Health {
+  readonly topics: number
+  readonly partitions: number
+  readonly leaderless: number
+  readonly underReplicated: number
+  /** Partitions led, by broker. */
+  readonly leaders: ReadonlyMap<number, number>
+  /** Replicas held, by broker. */
+  readonly replicas: ReadonlyMap<number, number>
+}
+
+async function status(admin: Admin, flags: NetworkFlags): Promise<void> {
+  const cluster = await admin.describeCluster()
+  const listed = await admin.listTopics({ includeInternal: true })
+  const health = healthOf(await admin.describeTopics(listed.map((each) => each.name)))
+  const { topics, partitions, leaderless, underReplicated } = health
+  if (flags.output === 'json') {
+    const brokers = cluster.brokers.map(({ id, host, port, rack }) => ({
+      nodeId: id, host, port, rack, isController: id === cluster.controllerId, leaders: health.leaders.get(id) ?? 0, replicas: health.replicas.get(id) ?? 0,
+    }))
+    printJson({ clusterId: cluster.clusterId, controllerId: cluster.controllerId, brokers, topics, partitions, leaderless, underReplicated })
+  } else {
+    printStatus(cluster, health)
+  }
+  if (leaderless > 0 || underReplicated > 0) process.exitCode = 1
+}
+
+function printStatus(cluster: ClusterDescription, { topics, partitions, leaderless, underReplicated, leaders, replicas }: Health): void {
+  const allWell = leaderless === 0 && underReplicated === 0
+  print(`cluster ${pc.bold(cluster.clusterId ?? '(without an id)')}: ${plural(cluster.brokers.length, 'broker')}, ${plural(topics, 'topic')}, ${plural(partitions, 'partition')}, ${allWell ? pc.green('all replicas in sync') : pc.red('not all well')}`)
+  print('')
+  printTable(['broker', 'address', 'rack', 'leads', 'replicas', ''], cluster.brokers.map(({ id, host, port, rack }) => [
+    id, `${host.includes(':') ? `[${host}]` : host}:${port}`, rack ?? '-', leaders.get(id) ?? 0, replicas.get(id) ?? 0, id === cluster.controllerId ? 'controller' : '',
+  ]), { right: [0, 3, 4] })
+  if (leaderless > 0) printWarning(`${plural(leaderless, 'partition has', 'partitions have')} no leader and cannot be used`)
+  if (underReplicated > 0) printWarning(`${plural(underReplicated, 'partition has', 'partitions have')} replicas that are not in sync`)
+}
+
+function healthOf(topics: readonly TopicDescription[]): Health {
+  const leaders = new Map<number, number>()
+  const replicas = new Map<number, number>()
+  const more = (counts: Map<number, number>, id: number): void => { counts.set(id, (counts.get(id) ?? 0) + 1) }
+  let partitions = 0
+  let leaderless = 0
+  let underReplicated = 0
+  for (const partition of topics.flatMap((each) => each.partitions)) {
+    partitions += 1
+    if (partition.leaderId < 0) leaderless += 1
+    else more(leaders, partition.leaderId)
+    if (partition.inSyncReplicas.length < partition.replicas.length) underReplicated += 1
+    for (const id of partition.replicas) more(replicas, id)
+  }
+  return { topics: topics.length, partitions, leaderless, underReplicated, leaders, replicas }
+}

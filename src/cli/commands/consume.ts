@@ -1,0 +1,160 @@
+import { type Command } from 'commander'
+import type { Admin, Assignment, Consumer, TopicDescription, TopicPartition } from '../../client/index.ts'
+import { MillraceError } from '../../kernel/errors/index.ts'
+import { parseFrom, type From } from '../from-option.ts'
+import { onInterrupt } from '../interrupt.ts'
+import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
+import { wholeNumber } from '../option-values.ts'
+import { UsageError } from '../output.ts'
+import { OutputWriter } from '../output-writer.ts'
+import { Progress } from '../progress.ts'
+import { RecordPrinter } from '../record-printer.ts'
+import { notYet } from './not-yet.ts'
+
+interface ConsumeFlags extends NetworkFlags {
+  readonly from?: string
+  readonly partition?: number
+  readonly max?: number
+  readonly follow?: boolean
+  readonly keySeparator?: string
+  readonly printKey?: boolean
+  readonly isolation?: 'read_committed' | 'read_uncommitted'
+  readonly group?: string
+}
+
+const recordsAtOnce = 5_000
+
+export function consumeCommand(program: Command): void {
+  addNetworkOptions(program.command('consume').summary('print records').argument('<topic>')
+    .description('Prints the records of a topic, up to what was there when it began; with --follow it goes on with what comes.'), 'text prints values, json one object a line with bytes as base64')
+    .option('--from <place>', 'beginning, end, an offset, or @TIME: @2026-03-01T08:00Z, @1772352000000, @-15m (default: beginning; with --follow: end)')
+    .option('--partition <n>', 'this partition alone (default: all)', wholeNumber('--partition'))
+    .option('--max <n>', 'stop after so many records', wholeNumber('--max', 1))
+    .option('-f, --follow', 'wait for more at the end')
+    .option('--print-key', 'the key before each value, and a tab between them')
+    .option('--key-separator <text>', 'the key before each value, and this between them')
+    .option('--group <name>', 'not available yet')
+    .addHelpText('after', `
+Records of one partition come in order; partitions come as they are read.
+
+Examples
+  millrace consume orders --max 10
+  millrace consume orders --follow --key-separator ' => '
+  millrace consume orders --from @-1h -o json | jq -r '.value | @base64d'
+  millrace consume orders --partition 0 --from 4200 --max 1`)
+    .action(async (topic: string, flags: ConsumeFlags) => { await consume(topic, flags) })
+}
+
+async function consume(topic: string, flags: ConsumeFlags): Promise<void> {
+  if (flags.group !== undefined) throw notYet('consume --group', 'consumer groups', 'leave --group out to read all partitions from a place of your choice')
+  const from = parseFrom(flags.from ?? (flags.follow === true ? 'end' : 'beginning'), Date.now())
+  await withClient(flags, async (client, admin) => {
+    const { existingTopic } = await import('../topic-report.ts')
+    const partitions = partitionsOf(await existingTopic(admin, topic), flags, from)
+    const ranges = await rangesOf(admin, topic, partitions)
+    if (typeof from === 'number') refuseOutside(topic, from, ranges)
+    // Records that retention takes away meanwhile are no reason to stop.
+    const run = new ConsumeRun(client.consumer({ onOffsetOutOfRange: 'earliest' }), topic, ranges, from, flags)
+    await run.toTheEnd()
+  })
+}
+
+function partitionsOf(topic: TopicDescription, { partition }: ConsumeFlags, from: From): number[] {
+  const { length } = topic.partitions
+  if (partition !== undefined && partition >= length) throw new MillraceError('MR_CLIENT_PARTITION_UNKNOWN', { topic: topic.name, partition, count: length })
+  if (typeof from === 'number' && partition === undefined && length > 1) {
+    throw new UsageError(`--from ${from}: offsets count within a partition, and ${topic.name} has ${length}; name one with --partition`)
+  }
+  return partition === undefined ? topic.partitions.map((each) => each.partition) : [partition]
+}
+
+interface Range {
+  readonly partition: number
+  readonly start: number
+  readonly end: number
+}
+
+/** What there is to read now: where the end is, is fixed before the first record is fetched. */
+async function rangesOf(admin: Admin, topic: string, partitions: readonly number[]): Promise<Range[]> {
+  const [starts, ends] = await Promise.all((['beginning', 'end'] as const).map((at) => admin.listOffsets(partitions.map((partition) => ({ topic, partition, at })))))
+  return partitions.map((partition, index) => ({ partition, start: starts![index]!.offset, end: ends![index]!.offset }))
+}
+
+function refuseOutside(topic: string, offset: number, ranges: readonly Range[]): void {
+  for (const { partition, start, end } of ranges) {
+    if (offset < start || offset > end) throw new MillraceError('MR_LOG_OFFSET_OUT_OF_RANGE', { topic, partition, offset, start, end })
+  }
+}
+
+class ConsumeRun {
+  readonly #consumer: Consumer
+  readonly #topic: string
+  readonly #flags: ConsumeFlags
+  readonly #assignments: readonly Assignment[]
+  readonly #writer = new OutputWriter()
+  readonly #printer: RecordPrinter
+  readonly #abort = new AbortController()
+  /** By partition, where to stop. */
+  readonly #ends: ReadonlyMap<number, number>
+  #printed = 0
+
+  constructor(consumer: Consumer, topic: string, ranges: readonly Range[], from: From, flags: ConsumeFlags) {
+    this.#consumer = consumer
+    this.#topic = topic
+    this.#flags = flags
+    const isFollowing = flags.follow === true
+    this.#ends = new Map(ranges.map(({ partition, end }) => [partition, isFollowing ? Infinity : end]))
+    this.#assignments = ranges.filter(({ start, end }) => isFollowing || end > start)
+      .map(({ partition, end }) => ({ topic, partition, offset: from === 'end' ? end : from }))
+    const keySeparator = flags.keySeparator ?? (flags.printKey === true ? '\t' : undefined)
+    this.#printer = new RecordPrinter(this.#writer, { output: flags.output, ...keySeparator === undefined ? {} : { keySeparator } })
+  }
+
+  async toTheEnd(): Promise<void> {
+    const interrupt = onInterrupt(() => { this.#abort.abort() })
+    // On a terminal the records themselves are the progress.
+    const progress = process.stdout.isTTY ? undefined : new Progress(`consume ${this.#topic}`, { total: this.#flags.max ?? 0 })
+    try {
+      this.#consumer.assign(this.#assignments)
+      while (!this.#abort.signal.aborted && await this.#hasMore()) {
+        await this.#printSome()
+        progress?.at(this.#printed, `${this.#printed.toLocaleString('en')} records  ${Math.round(this.#printed / progress.elapsedMs * 1000).toLocaleString('en')}/s`)
+      }
+    } catch (error) {
+      // An interrupt while waiting.
+      if (!this.#abort.signal.aborted) throw error
+    } finally {
+      progress?.clear()
+      await this.#writer.flush()
+      interrupt.end()
+    }
+  }
+
+  async #printSome(): Promise<void> {
+    const left = (this.#flags.max ?? Infinity) - this.#printed
+    const records = await this.#consumer.poll({
+      maxRecords: Math.min(left, recordsAtOnce), signal: this.#abort.signal,
+      // Positions may reach the end without a record: behind the last one there can be control records.
+      timeoutMs: this.#flags.follow === true ? Infinity : 200,
+    })
+    for (const record of records) {
+      if (record.offset >= this.#ends.get(record.partition)!) continue
+      this.#printer.print(record)
+      this.#printed += 1
+    }
+    await this.#writer.flush()
+  }
+
+  /** Partitions that were read to their end are let go, so that the others come alone. */
+  async #hasMore(): Promise<boolean> {
+    if (this.#printed >= (this.#flags.max ?? Infinity)) return false
+    if (this.#flags.follow === true) return true
+    const before = this.#consumer.assignment()
+    const left: TopicPartition[] = []
+    for (const each of before) {
+      if (await this.#consumer.position(each, { signal: this.#abort.signal }) < this.#ends.get(each.partition)!) left.push(each)
+    }
+    if (left.length < before.length) this.#consumer.assign(left)
+    return left.length > 0
+  }
+}

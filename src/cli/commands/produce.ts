@@ -1,0 +1,151 @@
+import { Option, type Command } from 'commander'
+import pc from 'picocolors'
+import { formatBytes } from '../../base/format-quantity.ts'
+import type { Client, ProducerOptions } from '../../client/index.ts'
+import { type RecordHeader } from '../../kernel/record/log-record.ts'
+import { openInput, type Input } from '../input.ts'
+import { LineSender } from '../line-sender.ts'
+import { LineSplitter } from '../line-splitter.ts'
+import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
+import { collect, keyValue, wholeNumber } from '../option-values.ts'
+import { describeError, plural, print, printError, printJson, UsageError } from '../output.ts'
+import { Progress } from '../progress.ts'
+import { shownElapsed } from '../shown.ts'
+import { onInterrupt } from '../interrupt.ts'
+
+interface ProduceFlags extends NetworkFlags {
+  readonly file?: string
+  readonly keySeparator?: string
+  readonly acks: '0' | '1' | 'all'
+  readonly partition?: number
+  readonly compression: NonNullable<ProducerOptions['compression']>
+  readonly header?: readonly string[]
+}
+
+export function produceCommand(program: Command): void {
+  addNetworkOptions(program.command('produce').summary('send lines as records').argument('<topic>')
+    .description('Sends each line of standard input, or of a file, as a record. At the end it says how many were acknowledged.'))
+    .option('--file <path>', 'read lines from here instead of standard input')
+    .option('--key-separator <text>', 'what stands between key and value in each line (default: lines are values without keys)')
+    .addOption(new Option('--acks <acks>', 'what counts as acknowledged: all (in-sync replicas, and on disk where durability=fsync), 1 (the leader) or 0 (sent)').choices(['0', '1', 'all']).default('all'))
+    .option('--partition <n>', 'the partition for every record (default: by key; without one, all in turn)', wholeNumber('--partition'))
+    .addOption(new Option('--compression <codec>', 'of batches').choices(['none', 'gzip', 'snappy', 'lz4', 'zstd']).default('none'))
+    .option('--header <key=value>', 'a header for every record; may be repeated', collect)
+    .addHelpText('after', `
+Exit code 1 if any record was not acknowledged.
+
+Examples
+  printf 'alice:one\\nbob:two\\n' | millrace produce orders --key-separator :
+  millrace produce events --file events.ndjson --compression zstd --header source=import
+  tail -F app.log | millrace produce logs`)
+    .action(async (topic: string, flags: ProduceFlags) => { await produce(topic, flags) })
+}
+
+async function produce(topic: string, flags: ProduceFlags): Promise<void> {
+  if (flags.keySeparator === '') throw new UsageError('--key-separator: it is empty')
+  const headers = (flags.header ?? []).map((pair): RecordHeader => {
+    const [key, value] = keyValue(pair, '--header')
+    return { key, value: Buffer.from(value) }
+  })
+  const input = openInput(flags.file)
+  await withClient(flags, async (client) => {
+    const run = new ProduceRun(client, topic, flags, headers, input)
+    await run.toTheEnd()
+    run.report()
+  })
+}
+
+class ProduceRun {
+  readonly #client: Client
+  readonly #topic: string
+  readonly #flags: ProduceFlags
+  readonly #input: Input
+  readonly #sender: LineSender
+  readonly #producer: ReturnType<Client['producer']>
+  readonly #progress: Progress | undefined
+  readonly #startedMs = performance.now()
+  #inputError: unknown
+  #isInterrupted = false
+
+  constructor(client: Client, topic: string, flags: ProduceFlags, headers: readonly RecordHeader[], input: Input) {
+    this.#client = client
+    this.#topic = topic
+    this.#flags = flags
+    this.#input = input
+    this.#producer = this.#client.producer({
+      acks: flags.acks === 'all' ? 'all' : flags.acks === '1' ? 1 : 0, compression: flags.compression,
+      // Somebody who types waits for each line; a pipe gains from fuller batches.
+      lingerMs: input.isTerminal ? 0 : 5,
+      blockMsMax: 10_000,
+    })
+    this.#sender = new LineSender(this.#producer, {
+      topic, source: input.name,
+      ...flags.keySeparator === undefined ? {} : { keySeparator: flags.keySeparator },
+      ...flags.partition === undefined ? {} : { partition: flags.partition },
+      ...headers.length === 0 ? {} : { headers },
+    })
+    if (!input.isTerminal) this.#progress = new Progress(`produce ${topic}`, { total: input.sizeBytes })
+  }
+
+  async toTheEnd(): Promise<void> {
+    const interrupt = onInterrupt(() => { this.#isInterrupted = true; this.#input.stream.destroy() })
+    try {
+      await this.#readAll()
+    } catch (error) {
+      if (!this.#isInterrupted) this.#inputError = error
+    } finally {
+      interrupt.end()
+    }
+    await this.#producer.flush()
+    // What was acknowledged is told to the sender in the turns that follow.
+    await new Promise((resolve) => { setImmediate(resolve) })
+    this.#progress?.clear()
+  }
+
+  async #readAll(): Promise<void> {
+    const sender = this.#sender
+    const splitter = new LineSplitter()
+    const line = (bytes: Uint8Array): void => { sender.line(bytes) }
+    let readBytes = 0
+    for await (const piece of this.#input.stream as AsyncIterable<Uint8Array>) {
+      splitter.push(piece, line)
+      readBytes += piece.length
+      this.#progress?.at(readBytes, this.#text())
+      if (sender.crowded) await sender.room()
+      if (sender.hopeless) return
+    }
+    splitter.end(line)
+  }
+
+  #text(): string {
+    const seconds = (this.#progress?.elapsedMs ?? 0) / 1000
+    const { sent, failed } = this.#sender
+    const rate = seconds > 0 ? Math.round(sent / seconds) : 0
+    return `${sent.toLocaleString('en')} records  ${rate.toLocaleString('en')}/s${failed > 0 ? `  ${failed.toLocaleString('en')} failed` : ''}`
+  }
+
+  report(): void {
+    const { sent, failed, bytes, failures, partitions, lines } = this.#sender
+    const elapsedMs = performance.now() - this.#startedMs
+    // With acks 0 nobody says what became of them.
+    const verb = this.#flags.acks === '0' ? 'sent' : 'acknowledged'
+    if (this.#flags.output === 'json') {
+      printJson({
+        topic: this.#topic, acks: this.#flags.acks, sent, failed, bytes, elapsedMs: Math.round(elapsedMs),
+        partitions: Object.fromEntries([...partitions].sort(([a], [b]) => a - b)),
+        errors: [...failures.values()].map(({ error, count }) => ({ error: stripped(error), count })),
+      })
+    } else {
+      const counts = failed === 0 ? '' : `, ${pc.red(`${failed.toLocaleString('en')} failed`)}`
+      const rate = elapsedMs > 200 ? pc.dim(`  ${Math.round(sent / elapsedMs * 1000).toLocaleString('en')}/s, ${formatBytes(bytes / elapsedMs * 1000)}/s`) : ''
+      print(`${pc.bold(this.#topic)}: ${plural(sent, 'record')} ${verb}${counts} in ${shownElapsed(elapsedMs)}${rate}`)
+    }
+    for (const { error, count } of failures.values()) process.stderr.write(`${describeError(error)}${count > 1 ? ` (${count.toLocaleString('en')} records)` : ''}\n`)
+    if (this.#inputError !== undefined) printError(this.#inputError)
+    const isCut = this.#sender.hopeless || (this.#isInterrupted && !this.#input.isTerminal)
+    if (isCut) process.stderr.write(`${pc.yellow('warning')}: the input was not read to its end; ${plural(lines, 'line')} of it were\n`)
+    if (failed > 0 || this.#inputError !== undefined || isCut) process.exitCode = 1
+  }
+}
+
+const stripped = (error: unknown): string => describeError(error).replaceAll(/\u001b\[\d+m/g, '').replace(/^error /, '')

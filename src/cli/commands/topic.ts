@@ -1,0 +1,123 @@
+import { type Command } from 'commander'
+import pc from 'picocolors'
+import { formatBytes } from '../../base/format-quantity.ts'
+import type { Admin } from '../../client/index.ts'
+import { isMillraceError } from '../../kernel/errors/index.ts'
+import { confirmed } from '../confirm.ts'
+import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
+import { plural, print, printJson, printTable, printWarning } from '../output.ts'
+import { collect, keyValue, wholeNumber } from '../option-values.ts'
+import { notYetCommand } from './not-yet.ts'
+
+interface CreateFlags extends NetworkFlags {
+  readonly partitions?: number
+  readonly replicationFactor?: number
+  readonly config?: readonly string[]
+  readonly ifNotExists?: boolean
+  readonly dryRun?: boolean
+}
+
+interface DeleteFlags extends NetworkFlags {
+  readonly yes?: boolean
+  readonly dryRun?: boolean
+}
+
+export function topicCommand(program: Command): void {
+  const topic = program.command('topic').summary('make, list, describe and delete topics').description('Makes, lists, describes and deletes topics.')
+  createCommand(topic)
+  addNetworkOptions(topic.command('list').summary('all topics').description('Lists the topics of the cluster.'))
+    .option('--internal', 'topics of the cluster itself, too')
+    .action(async (flags: NetworkFlags & { internal?: boolean }) => { await withClient(flags, (_client, admin) => list(admin, flags)) })
+  addNetworkOptions(topic.command('describe').summary('partitions and settings of a topic').argument('<name>')
+    .description('Shows a topic: its partitions with leader, replicas, offsets and size, the settings that somebody set, and what has no effect here.'))
+    .option('--all', 'settings at their default, too')
+    .action(async (name: string, flags: NetworkFlags & { all?: boolean }) => {
+      await withClient(flags, async (_client, admin) => {
+        const { describeTopic, printTopic } = await import('../topic-report.ts')
+        const report = await describeTopic(admin, name)
+        if (flags.output === 'json') printJson({ ...report, configs: report.configs.filter((each) => flags.all === true || each.source !== 'default') })
+        else printTopic(report, flags.all === true)
+      })
+    })
+  deleteCommand(topic)
+  notYetCommand(topic, 'alter', 'changing topics', 'create another with the settings you want, and produce to that')
+}
+
+function createCommand(topic: Command): void {
+  addNetworkOptions(topic.command('create').summary('make a topic').argument('<name>').description('Makes a topic.'))
+    .option('--partitions <n>', 'how many partitions (default: num.partitions of the broker)', wholeNumber('--partitions', 1))
+    .option('--replication-factor <n>', 'how many copies of each (default: default.replication.factor of the broker)', wholeNumber('--replication-factor', 1))
+    .option('--config <key=value>', 'a setting of the topic by its Kafka name; may be repeated', collect)
+    .option('--if-not-exists', 'a topic of that name that is there already is no error')
+    .option('--dry-run', 'check everything, make nothing')
+    .addHelpText('after', `
+Examples
+  millrace topic create orders --partitions 12
+  millrace topic create audit --config retention.ms=-1 --config max.message.bytes=4194304
+  millrace topic create state --config cleanup.policy=compact --dry-run`)
+    .action(async (name: string, flags: CreateFlags) => { await withClient(flags, (_client, admin) => create(admin, name, flags)) })
+}
+
+async function create(admin: Admin, name: string, flags: CreateFlags): Promise<void> {
+  const configs = Object.fromEntries((flags.config ?? []).map((pair) => keyValue(pair, '--config')))
+  const dryRun = flags.dryRun === true
+  const topic = { name, configs, partitions: flags.partitions, replicationFactor: flags.replicationFactor }
+  const defined = Object.fromEntries(Object.entries(topic).filter(([, value]) => value !== undefined)) as typeof topic & { partitions: number, replicationFactor: number }
+  try {
+    const [created] = await admin.createTopics([defined], { validateOnly: dryRun })
+    const warnings = Object.keys(configs).length === 0 ? [] : await createWarnings(admin, name, configs, dryRun)
+    if (flags.output === 'json') printJson({ ...created, name, created: !dryRun, dryRun, warnings })
+    else print(`${pc.bold(name)} ${dryRun ? 'can be created' : 'created'}: ${plural(created!.partitions, 'partition')}, replication factor ${created!.replicationFactor}`)
+    if (flags.output === 'text') for (const warning of warnings) printWarning(warning)
+  } catch (error) {
+    if (flags.ifNotExists !== true || !isMillraceError(error, 'MR_TOPIC_EXISTS')) throw error
+    if (flags.output === 'json') printJson({ name, created: false, dryRun, warnings: [] })
+    else print(`${pc.bold(name)} exists already`)
+  }
+}
+
+/** What was asked for and does not do here what it does in Kafka. */
+async function createWarnings(admin: Admin, name: string, configs: Readonly<Record<string, string>>, dryRun: boolean): Promise<readonly string[]> {
+  const { describeConfigs, warningsOf, warningsBefore } = await import('../topic-report.ts')
+  return dryRun ? await warningsBefore(admin, configs) : warningsOf(await describeConfigs(admin, name))
+}
+
+async function list(admin: Admin, flags: NetworkFlags & { readonly internal?: boolean }): Promise<void> {
+  const topics = await admin.listTopics({ includeInternal: flags.internal === true })
+  if (flags.output === 'json') printJson({ topics })
+  else if (topics.length === 0) print(pc.dim('no topics; make one with: millrace topic create NAME'))
+  else printTable(['topic', 'partitions', 'id'], topics.map((each) => [each.isInternal ? pc.dim(`${each.name} (internal)`) : each.name, each.partitions, pc.dim(each.topicId ?? '-')]), { right: [1] })
+}
+
+function deleteCommand(topic: Command): void {
+  addNetworkOptions(topic.command('delete').summary('delete a topic and its records').argument('<name>')
+    .description('Deletes a topic and everything in it. Asks first on a terminal.'))
+    .option('-y, --yes', 'do not ask')
+    .option('--dry-run', 'say what would be deleted, delete nothing')
+    .addHelpText('after', `
+Examples
+  millrace topic delete orders --dry-run
+  millrace topic delete orders --yes`)
+    .action(async (name: string, flags: DeleteFlags) => { await withClient(flags, (_client, admin) => remove(admin, name, flags)) })
+}
+
+async function remove(admin: Admin, name: string, flags: DeleteFlags): Promise<void> {
+  const { describeTopic } = await import('../topic-report.ts')
+  const report = await describeTopic(admin, name)
+  const records = report.partitions.reduce((sum, each) => sum + (each.records ?? 0), 0)
+  const size = report.sizeBytes === null ? '' : `, ${formatBytes(report.sizeBytes)}`
+  const what = `${plural(report.partitions.length, 'partition')} with up to ${plural(records, 'record')}${size}`
+  if (flags.dryRun === true) {
+    if (flags.output === 'json') printJson({ name, deleted: false, dryRun: true, partitions: report.partitions.length, records, sizeBytes: report.sizeBytes })
+    else print(`would delete ${pc.bold(name)}: ${what}`)
+    return
+  }
+  if (!await confirmed({ what: `deleting topic ${name} destroys ${what}`, ...flags.yes === undefined ? {} : { yes: flags.yes } })) {
+    print('nothing deleted')
+    process.exitCode = 1
+    return
+  }
+  await admin.deleteTopics([name])
+  if (flags.output === 'json') printJson({ name, deleted: true, dryRun: false, partitions: report.partitions.length, records, sizeBytes: report.sizeBytes })
+  else print(`deleted ${pc.bold(name)}: ${what}`)
+}

@@ -1,0 +1,16 @@
+import { UsageError } from './output.ts'
+
+/** For options that may be repeated. */
+export const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, value]
+
+export function keyValue(pair: string, flag: string): [string, string] {
+  const at = pair.indexOf('=')
+  if (at <= 0) throw new UsageError(`${flag} ${pair}: write it as key=value`)
+  return [pair.slice(0, at), pair.slice(at + 1)]
+}
+
+export const wholeNumber = (flag: string, min = 0, max = 2_147_483_647) => (text: string): number => {
+  const value = Number(text)
+  if (!/^-?\d{1,15}$/.test(text) || value < min || value > max) throw new UsageError(`${flag} ${text}: it takes a whole number from ${min} to ${max}`)
+  return value
+}

@@ -1,0 +1,174 @@
+import pc from 'picocolors'
+import { formatBytes, formatDuration } from '../base/format-quantity.ts'
+import { suggestion } from '../base/suggestion.ts'
+import type { Admin, ConfigSource, TopicDescription } from '../client/index.ts'
+import { configWarning } from '../kernel/config/check-config.ts'
+import { topicConfigs } from '../kernel/config/topic-config-table.ts'
+import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
+import { describeConfigsApi, describeLogDirsApi, kafkaErrors } from '../wire/index.ts'
+import { plural, print, printTable } from './output.ts'
+
+export interface PartitionReport {
+  readonly partition: number
+  readonly leader: number
+  readonly leaderEpoch: number
+  readonly replicas: readonly number[]
+  readonly isr: readonly number[]
+  readonly offline: readonly number[]
+  /** Null where the partition has no leader to ask. */
+  readonly startOffset: number | null
+  readonly endOffset: number | null
+  /** At most: compaction and control records leave gaps between offsets. */
+  readonly records: number | null
+  /** Of the largest replica; null where the cluster does not tell. */
+  readonly sizeBytes: number | null
+}
+
+export interface ConfigReport {
+  readonly name: string
+  readonly value: string | null
+  readonly source: ConfigSource
+  /** What the broker says about the setting; null where it says nothing. */
+  readonly documentation: string | null
+}
+
+export interface TopicReport {
+  readonly name: string
+  readonly topicId: string | null
+  readonly isInternal: boolean
+  readonly partitions: readonly PartitionReport[]
+  readonly sizeBytes: number | null
+  readonly configs: readonly ConfigReport[]
+  /** What was set and does not do here what its name says. */
+  readonly warnings: readonly string[]
+}
+
+const sources: readonly ConfigSource[] = ['unknown', 'topic', 'broker', 'cluster', 'file', 'default', 'logger', 'client metrics', 'group']
+
+/** Rejects with MR_TOPIC_UNKNOWN, which names the topic that may have been meant. */
+export async function existingTopic(admin: Admin, name: string): Promise<TopicDescription> {
+  try {
+    const [topic] = await admin.describeTopics([name])
+    return topic!
+  } catch (error) {
+    if (!isMillraceError(error, 'MR_TOPIC_UNKNOWN')) throw error
+    const names = (await admin.listTopics()).map((each) => each.name)
+    throw new MillraceError('MR_TOPIC_UNKNOWN', { topic: name, suggestion: suggestion(name, names) || '; `millrace topic list` shows those there are' }, error)
+  }
+}
+
+/** Everything about a topic. Rejects with MR_TOPIC_UNKNOWN. */
+export async function describeTopic(admin: Admin, name: string): Promise<TopicReport> {
+  const topic = await existingTopic(admin, name)
+  const [offsets, sizes, configs] = await Promise.all([offsetsOf(admin, topic), sizesOf(admin, topic), describeConfigs(admin, name)])
+  const partitions = topic.partitions.map((each): PartitionReport => {
+    const { startOffset, endOffset } = offsets.get(each.partition) ?? { startOffset: null, endOffset: null }
+    return {
+      partition: each.partition, leader: each.leaderId, leaderEpoch: each.leaderEpoch, replicas: each.replicas, isr: each.inSyncReplicas, offline: each.offlineReplicas,
+      startOffset, endOffset, records: startOffset === null || endOffset === null ? null : endOffset - startOffset, sizeBytes: sizes?.get(each.partition) ?? null,
+    }
+  })
+  const known = partitions.flatMap((each) => each.sizeBytes ?? [])
+  return {
+    name, topicId: topic.topicId ?? null, isInternal: topic.isInternal, partitions,
+    sizeBytes: known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0), configs, warnings: warningsOf(configs),
+  }
+}
+
+/**
+ * What was set and has not the effect that Kafka gives it. Whether a setting works is for the broker to say, in the words with which it documents
+ * it; an Apache Kafka, of which the table of this release says nothing, has no such words.
+ */
+export function warningsOf(configs: readonly ConfigReport[]): string[] {
+  return configs.flatMap(({ name, value, source, documentation }) => {
+    const row = topicConfigs.get(name)
+    if (row === undefined || value === null || source === 'default' || !hasOurWords(documentation)) return []
+    return configWarning(row, value) ?? []
+  })
+}
+
+/** How a millrace broker begins what it says about the limits of a setting (kernel/config/describe-configs). */
+const hasOurWords = (documentation: string | null): boolean => / (No effect here:|Here) /.test(documentation ?? '')
+
+/** The same of a topic that is not there to be asked about, so a broker's own settings are. Texts that are no valid values were refused before. */
+export async function warningsBefore(admin: Admin, configs: Readonly<Record<string, string>>): Promise<string[]> {
+  const [broker] = (await admin.describeCluster()).brokers
+  if (broker === undefined) return []
+  const described = await configsOf(admin, { nodeId: broker.id }, { resourceType: 4, resourceName: String(broker.id) })
+  const documentation = described.find((each) => hasOurWords(each.documentation))?.documentation ?? null
+  return warningsOf(Object.entries(configs).map(([name, value]) => ({ name, value, source: 'topic', documentation })))
+}
+
+/** Every setting of a topic, with what the broker says about each. */
+export function describeConfigs(admin: Admin, name: string): Promise<ConfigReport[]> {
+  return configsOf(admin, 'anybody', { resourceType: 2, resourceName: name })
+}
+
+async function configsOf(admin: Admin, whom: Parameters<Admin['ask']>[0], resource: { readonly resourceType: number, readonly resourceName: string }): Promise<ConfigReport[]> {
+  const resources = [{ ...resource, configurationKeys: null }]
+  // Documentation came with version 3; without it, the same question again.
+  const build = (version: number) => ({ resources, ...version >= 3 ? { includeDocumentation: true } : {} })
+  return await admin.ask(whom, describeConfigsApi, build, (response) => (response.results[0]?.configs ?? []).map((each) => ({
+    name: each.name, value: each.value, source: sources[each.configSource] ?? 'unknown', documentation: each.documentation,
+  })), {})
+}
+
+async function offsetsOf(admin: Admin, topic: TopicDescription): Promise<Map<number, { startOffset: number, endOffset: number }>> {
+  const asked = topic.partitions.filter((each) => each.leaderId >= 0).map((each) => ({ topic: topic.name, partition: each.partition }))
+  const [starts, ends] = await Promise.all([
+    admin.listOffsets(asked.map((each) => ({ ...each, at: 'beginning' as const }))), admin.listOffsets(asked.map((each) => ({ ...each, at: 'end' as const }))),
+  ])
+  return new Map(asked.map((each, index) => [each.partition, { startOffset: starts[index]!.offset, endOffset: ends[index]!.offset }]))
+}
+
+/** The size on disk of each partition, its largest replica; undefined where the brokers do not tell. */
+async function sizesOf(admin: Admin, topic: TopicDescription): Promise<Map<number, number> | undefined> {
+  const brokers = [...new Set(topic.partitions.flatMap((each) => each.replicas.filter((replica) => !each.offlineReplicas.includes(replica))))]
+  const topics = [{ topic: topic.name, partitions: topic.partitions.map((each) => each.partition) }]
+  const sizes = new Map<number, number>()
+  try {
+    await Promise.all(brokers.map((nodeId) => admin.ask({ nodeId }, describeLogDirsApi, () => ({ topics }), (response) => {
+      for (const directory of response.results) {
+        if (directory.errorCode !== kafkaErrors.NONE) continue
+        for (const { partitionIndex, partitionSize, isFutureKey } of directory.topics.flatMap((each) => each.partitions)) {
+          if (!isFutureKey) sizes.set(partitionIndex, Math.max(partitionSize, sizes.get(partitionIndex) ?? 0))
+        }
+      }
+    }, {})))
+  } catch (error) {
+    if (isMillraceError(error)) return undefined
+    throw error
+  }
+  return sizes
+}
+
+export function printTopic(report: TopicReport, allConfigs: boolean): void {
+  const replication = report.partitions[0]?.replicas.length ?? 0
+  const size = report.sizeBytes === null ? '' : `  ${formatBytes(report.sizeBytes)}`
+  print(`${pc.bold(report.name)}  ${plural(report.partitions.length, 'partition')}  replication factor ${replication}${size}  ${pc.dim(`id ${report.topicId ?? '-'}`)}`)
+  print('')
+  printTable(
+    ['partition', 'leader', 'epoch', 'replicas', 'in sync', 'start', 'end', 'records', 'size'],
+    report.partitions.map((each) => [
+      each.partition, each.leader < 0 ? pc.red('none') : each.leader, each.leaderEpoch < 0 ? '-' : each.leaderEpoch, each.replicas.join(','),
+      each.isr.length < each.replicas.length ? pc.yellow(each.isr.join(',') || 'none') : each.isr.join(','),
+      each.startOffset ?? '-', each.endOffset ?? '-', each.records ?? '-', each.sizeBytes === null ? '-' : formatBytes(each.sizeBytes),
+    ]),
+    { right: [0, 1, 2, 5, 6, 7, 8] },
+  )
+  const configs = report.configs.filter((each) => allConfigs || each.source !== 'default')
+  print('')
+  if (configs.length === 0) print(pc.dim('every setting is at its default (--all shows them)'))
+  else printTable(['setting', 'value', 'source'], configs.map((each) => [each.name, shownValue(each.name, each.value), each.source]))
+  if (report.warnings.length > 0) print('')
+  for (const warning of report.warnings) print(`${pc.yellow('note')}: ${warning}`)
+}
+
+function shownValue(name: string, value: string | null): string {
+  if (value === null || value === '') return pc.dim('(none)')
+  const number = Number(value)
+  if (name === 'retention.ms' && number === -1) return `${value} ${pc.dim('(for ever)')}`
+  if (!Number.isSafeInteger(number) || number < 0) return value
+  if (name.endsWith('.ms')) return `${value} ${pc.dim(`(${formatDuration(number)})`)}`
+  return name.endsWith('.bytes') && number >= 1024 ? `${value} ${pc.dim(`(${formatBytes(number)})`)}` : value
+}
