@@ -2,7 +2,10 @@ import { deferred } from '../../base/deferred.ts'
 import { MillraceError } from '../../kernel/errors/millrace-error.ts'
 import { zeroUuid, type Uuid } from '../../kernel/model/ids.ts'
 import { type Consensus, type ReplicatedMachine } from '../../kernel/ports/consensus.ts'
-import { type BrokerRegistration, type Controller, type CreatedTopic, type CreateTopic, type DeletedTopic } from '../../kernel/ports/controller.ts'
+import {
+  type BrokerRegistration, type Controller, type CreatedTopic, type CreateTopic, type DeletedTopic,
+} from '../../kernel/ports/controller.ts'
+import { type MetadataChange } from '../../kernel/ports/cluster-metadata.ts'
 import { type Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { ControllerMachine, type ControllerCommand, type NextUint32, type ReplyTo } from './core/controller-machine.ts'
@@ -96,8 +99,7 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
     for (const record of decodeRecords(command)) changes.replay(record)
     const { image, change } = changes.finish(index, this.leaderId())
     this.publisher.publish(image, change)
-    for (const topic of change.created) this.log.info('topic created', { topic: topic.name, topicId: topic.id, partitions: topic.partitions.length })
-    for (const topic of change.deleted) this.log.info('topic deleted', { topic: topic.name, topicId: topic.id })
+    this.tell(change)
     this.identify()
   }
 
@@ -158,6 +160,13 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
     }
   }
 
+  /** Not while the log is read again at a start. */
+  private tell({ created, deleted }: MetadataChange): void {
+    if (this.machine === undefined) return
+    for (const { name, id, partitions } of created) this.log.info('topic created', { topic: name, topicId: id, partitions: partitions.length })
+    for (const { name, id } of deleted) this.log.info('topic deleted', { topic: name, topicId: id })
+  }
+
   private leaderId(): number {
     return this.consensus.status().leaderId ?? -1
   }
@@ -169,9 +178,10 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
   }
 
   private identify(): void {
-    const { clusterId } = this.publisher.image()
-    if (clusterId === zeroUuid) return
-    if (clusterId === this.options.clusterId) this.identified.resolve()
-    else this.identified.reject(new MillraceError('MR_CLUSTER_ID_MISMATCH', { path: 'the metadata', found: clusterId, expected: this.options.clusterId }))
+    const { clusterId: found } = this.publisher.image()
+    const { clusterId: expected } = this.options
+    if (found === zeroUuid) return
+    if (found === expected) this.identified.resolve()
+    else this.identified.reject(new MillraceError('MR_CLUSTER_ID_MISMATCH', { path: 'the metadata', found, expected }))
   }
 }

@@ -91,7 +91,7 @@ export class SingleVoter implements Consensus, Lifecycle {
     this.bytesSinceSnapshot = stored.entryBytes
     this.phase = 'leading'
     this.log.info('metadata log opened', {
-      path: this.options.path, term: this.term, snapshotIndex: stored.snapshot?.index ?? 0, entries: stored.entries.length, lastIndex: stored.last.index,
+      path: this.options.path, term: this.term, snapshotIndex: stored.snapshot?.index ?? 0, lastIndex: stored.last.index,
     })
     machine.led(this.term)
   }

@@ -1,6 +1,8 @@
 import { MillraceError } from '../../kernel/errors/millrace-error.ts'
 import { type Uuid } from '../../kernel/model/ids.ts'
-import { type ClusterImage, type ClusterMetadata, type MetadataChange, type PartitionImage, type TopicImage } from '../../kernel/ports/cluster-metadata.ts'
+import {
+  type ClusterImage, type ClusterMetadata, type MetadataChange, type PartitionImage, type TopicImage,
+} from '../../kernel/ports/cluster-metadata.ts'
 import { type Health, type HealthCheck, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { type LogStore } from '../../kernel/ports/log-store.ts'
 import { type Replica, type Replicator } from '../../kernel/ports/replicator.ts'
@@ -55,7 +57,8 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   check(): Health {
     const [first] = this.missing
     if (first === undefined) return { state: 'ok', detail: '' }
-    return { state: 'degraded', detail: `${this.missing.size} partitions have no log here, ${first} among them; look at the data directories and restart the broker` }
+    const detail = `${this.missing.size} partitions have no log here, ${first} among them; look at the data directories and restart the broker`
+    return { state: 'degraded', detail }
   }
 
   private follow(change: MetadataChange): void {

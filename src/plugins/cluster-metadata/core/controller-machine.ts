@@ -8,7 +8,7 @@ import { decideProducerIds, type ProducerIds } from './id-allocator.ts'
 import { ImageChanges, type SettingsOf } from './image-changes.ts'
 import { type MetadataImage } from './metadata-image.ts'
 import { type MetadataRecord } from './metadata-records.ts'
-import { decideCreation, decideDeletion, type TopicName, type TopicRules } from './topic-commands.ts'
+import { decideCreation, decideDeletion, type NewTopicId, type TopicName, type TopicRules } from './topic-commands.ts'
 
 /** 32 random bits at a call. */
 export type NextUint32 = () => number
@@ -75,7 +75,7 @@ function decideBootstrap(clusterId: Uuid): Decision<undefined> {
   return { records: [{ type: 'cluster', clusterId }, ...features], reply: undefined }
 }
 
-const freshId = (nextUint32: NextUint32) => (taken: (id: Uuid) => boolean): Uuid => {
+const freshId = (nextUint32: NextUint32): NewTopicId => (taken) => {
   for (;;) {
     const id = randomUuid(nextUint32)
     if (!taken(id)) return id

@@ -25,12 +25,15 @@ export interface TopicName {
   readonly id: Uuid
 }
 
+/** A random id that is not taken. */
+export type NewTopicId = (taken: (id: Uuid) => boolean) => Uuid
+
 /**
  * Creates the topics that can be created; the others get an error each. Names are checked against the image and one another. Placement
  * begins at a random broker. With `validateOnly` there are no records.
  */
 export function decideCreation(image: MetadataImage, topics: readonly CreateTopic[], validateOnly: boolean, rules: TopicRules,
-  nextUint32: () => number, newTopicId: (taken: (id: Uuid) => boolean) => Uuid): Decision<readonly CreatedTopic[]> {
+  nextUint32: () => number, newTopicId: NewTopicId): Decision<readonly CreatedTopic[]> {
   const creation = new TopicCreation(image, rules, nextUint32, newTopicId)
   const twice = repeated(topics.map((topic) => topic.name))
   const reply = topics.map((topic) => {
@@ -53,13 +56,10 @@ export function decideDeletion(image: MetadataImage, topics: readonly TopicName[
   const reply = topics.map(({ name, id }, index): DeletedTopic => {
     const topic = found[index]
     if (!rules.deletionAllowed) return { name, id, error: new MillraceError('MR_TOPIC_DELETION_DISABLED') }
-    if (topic === undefined) {
-      const error = name === undefined ? new MillraceError('MR_TOPIC_UNKNOWN_ID', { topicId: id }) : new MillraceError('MR_TOPIC_UNKNOWN', { topic: name })
-      return { name, id, error }
-    }
-    if (twice.has(topic.id)) return { name: topic.name, id: topic.id, error: namedTwice(topic.name) }
-    records.push({ type: 'topicDeleted', topicId: topic.id })
-    return { name: topic.name, id: topic.id, error: undefined }
+    if (topic === undefined) return { name, id, error: unknownTopic(name, id) }
+    const error = twice.has(topic.id) ? namedTwice(topic.name) : undefined
+    if (error === undefined) records.push({ type: 'topicDeleted', topicId: topic.id })
+    return { name: topic.name, id: topic.id, error }
   })
   return { records, reply }
 }
@@ -69,13 +69,13 @@ class TopicCreation {
   private readonly image: MetadataImage
   private readonly rules: TopicRules
   private readonly nextUint32: () => number
-  private readonly newTopicId: (taken: (id: Uuid) => boolean) => Uuid
+  private readonly newTopicId: NewTopicId
   private readonly brokers: readonly number[]
   private readonly namesByKey = new Map<string, string>()
   private readonly ids = new Set<Uuid>()
   private partitions = 0
 
-  constructor(image: MetadataImage, rules: TopicRules, nextUint32: () => number, newTopicId: (taken: (id: Uuid) => boolean) => Uuid) {
+  constructor(image: MetadataImage, rules: TopicRules, nextUint32: () => number, newTopicId: NewTopicId) {
     this.image = image
     this.rules = rules
     this.nextUint32 = nextUint32
@@ -90,15 +90,12 @@ class TopicCreation {
     const overrides = isInternalTopic(name) ? alwaysSynced(values) : values
     const placement = this.place(topic)
     this.partitions += placement.length
-    const id = validateOnly ? zeroUuid : this.newTopicId((candidate) => this.ids.has(candidate) || this.image.topicsById.has(candidate))
     this.namesByKey.set(collisionKey(name), name)
-    if (!validateOnly) {
-      this.ids.add(id)
-      this.record(id, name, placement, overrides)
-    }
+    const id = validateOnly ? zeroUuid : this.record(name, placement, overrides)
+    const configs = resolveTopicConfigs(overrides, this.rules.brokerValue)
     return {
       name, error: undefined, id, partitions: placement.length, replicationFactor: placement[0]!.length,
-      configs: resolveTopicConfigs(overrides, this.rules.brokerValue).map(({ row, text, source }) => ({ name: row.name, value: text, source })),
+      configs: configs.map(({ row, text, source }) => ({ name: row.name, value: text, source })),
       warnings,
     }
   }
@@ -108,51 +105,70 @@ class TopicCreation {
     if (this.image.topics.has(name)) throw new MillraceError('MR_TOPIC_EXISTS', { topic: name })
     const key = collisionKey(name)
     const other = this.namesByKey.get(key) ?? this.image.namesByCollisionKey.get(key)
-    if (other !== undefined) {
-      throw new MillraceError('MR_TOPIC_NAME_INVALID', { topic: name, reason: `it differs from topic ${other} only in "." and "_", which metrics cannot tell apart` })
-    }
+    if (other === undefined) return
+    const reason = `it differs from topic ${other} only in "." and "_", which metrics cannot tell apart`
+    throw new MillraceError('MR_TOPIC_NAME_INVALID', { topic: name, reason })
   }
 
   private place(topic: CreateTopic): readonly Replicas[] {
-    const { name, assignment } = topic
-    if (assignment !== undefined) {
-      if (topic.partitions !== -1 || topic.replicationFactor !== -1) {
-        throw new MillraceError('MR_TOPIC_REQUEST_INVALID', { topic: name, reason: 'an assignment excludes a number of partitions and a replication factor; both must be -1' })
-      }
-      if (assignment.length === 0) throw new MillraceError('MR_TOPIC_ASSIGNMENT_INVALID', { topic: name, reason: 'the assignment is empty' })
-      this.checkPartitionCount(name, assignment.length)
-      checkAssignment(name, assignment, new Set(this.brokers))
-      return assignment
+    return topic.assignment === undefined ? this.placeByCount(topic) : this.placeAsAssigned(topic, topic.assignment)
+  }
+
+  private placeAsAssigned(topic: CreateTopic, assignment: readonly Replicas[]): readonly Replicas[] {
+    const { name, partitions, replicationFactor } = topic
+    if (partitions !== -1 || replicationFactor !== -1) {
+      const reason = 'an assignment excludes a number of partitions and a replication factor; both must be -1'
+      throw new MillraceError('MR_TOPIC_REQUEST_INVALID', { topic: name, reason })
     }
-    const partitions = topic.partitions === -1 ? this.rules.partitionsDefault : topic.partitions
-    const factor = topic.replicationFactor === -1 ? this.rules.replicationFactorDefault : topic.replicationFactor
-    if (factor < 1) throw new MillraceError('MR_TOPIC_REPLICATION_INVALID', { topic: name, reason: `replication factor ${factor}; it must be one or more, or -1 for the default` })
-    if (partitions < 1) throw new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { topic: name, reason: `${partitions} partitions; it must be one or more, or -1 for the default` })
-    this.checkPartitionCount(name, partitions)
+    if (assignment.length === 0) throw new MillraceError('MR_TOPIC_ASSIGNMENT_INVALID', { topic: name, reason: 'the assignment is empty' })
+    this.checkPartitionCount(name, assignment.length)
+    checkAssignment(name, assignment, new Set(this.brokers))
+    return assignment
+  }
+
+  private placeByCount({ name, partitions, replicationFactor }: CreateTopic): readonly Replicas[] {
+    const { partitionsDefault, replicationFactorDefault } = this.rules
+    const count = partitions === -1 ? partitionsDefault : partitions
+    const factor = replicationFactor === -1 ? replicationFactorDefault : replicationFactor
+    if (factor < 1) {
+      const reason = `replication factor ${factor}; it must be one or more, or -1 for the default`
+      throw new MillraceError('MR_TOPIC_REPLICATION_INVALID', { topic: name, reason })
+    }
+    if (count < 1) {
+      const reason = `${count} partitions; it must be one or more, or -1 for the default`
+      throw new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { topic: name, reason })
+    }
+    this.checkPartitionCount(name, count)
     if (factor > this.brokers.length) {
-      throw new MillraceError('MR_TOPIC_REPLICATION_INVALID', { topic: name, reason: `replication factor ${factor} needs as many brokers, and ${this.brokers.length} are registered` })
+      const reason = `replication factor ${factor} needs as many brokers, and ${this.brokers.length} are registered`
+      throw new MillraceError('MR_TOPIC_REPLICATION_INVALID', { topic: name, reason })
     }
-    return placePartitions(this.brokers, partitions, factor, this.nextUint32() % this.brokers.length)
+    return placePartitions(this.brokers, count, factor, this.nextUint32() % this.brokers.length)
   }
 
   private checkPartitionCount(topic: string, partitions: number): void {
     const { partitionsMax } = this.rules
-    if (partitions > partitionsMax) {
-      throw new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { topic, reason: `${partitions} partitions are over the limit of ${partitionsMax}` })
-    }
-    if (this.partitions + partitions > partitionsMax) {
-      throw new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { topic, reason: `the topics of this request have more than ${partitionsMax} partitions together` })
-    }
+    if (this.partitions + partitions <= partitionsMax) return
+    const reason = partitions > partitionsMax ? `${partitions} partitions are over the limit of ${partitionsMax}`
+      : `the topics of this request have more than ${partitionsMax} partitions together`
+    throw new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { topic, reason })
   }
 
-  private record(topicId: Uuid, name: string, placement: readonly Replicas[], overrides: ReadonlyMap<string, string>): void {
+  private record(name: string, placement: readonly Replicas[], overrides: ReadonlyMap<string, string>): Uuid {
+    const topicId = this.newTopicId((candidate) => this.ids.has(candidate) || this.image.topicsById.has(candidate))
+    this.ids.add(topicId)
     this.records.push({ type: 'topicCreated', topicId, name })
     placement.forEach((replicas, partition) => {
-      this.records.push({ type: 'partitionCreated', topicId, partition, leader: replicas[0]!, leaderEpoch: 0, partitionEpoch: 0, replicas, isr: replicas })
+      const [leader] = replicas
+      this.records.push({ type: 'partitionCreated', topicId, partition, leader: leader!, leaderEpoch: 0, partitionEpoch: 0, replicas, isr: replicas })
     })
     for (const [key, value] of overrides) this.records.push({ type: 'topicConfigSet', topicId, name: key, value })
+    return topicId
   }
 }
+
+const unknownTopic = (name: string | undefined, topicId: Uuid): MillraceError =>
+  (name === undefined ? new MillraceError('MR_TOPIC_UNKNOWN_ID', { topicId }) : new MillraceError('MR_TOPIC_UNKNOWN', { topic: name }))
 
 const namedTwice = (topic: string): MillraceError =>
   new MillraceError('MR_TOPIC_REQUEST_INVALID', { topic, reason: 'it is named more than once in the request' })

@@ -54,9 +54,9 @@ export class SharedLog {
 
   /** Commits the first `count` appends, and applies them on the leader. */
   commit(count: number): void {
-    for (const { commands, resolve } of this.take(count)) {
+    for (const { resolve } of this.take(count)) {
       this.catchUp(this.leader)
-      resolve(commands.length + this.log.length)
+      resolve(this.log.length)
     }
   }
 
