@@ -11,8 +11,11 @@ import { LogSink } from '../../kernel/ports/telemetry.ts'
 import { SimCompression } from './sim-compression.ts'
 import { type SimProcess } from './sim-machine.ts'
 
-/** A simulated process in the place of `nodePlatform`. Codecs are given from outside; their threads are the simulation's. */
-export function simPlatform(process: SimProcess, compression: Compression): Plugin {
+/**
+ * A simulated process in the place of `nodePlatform`. Codecs are given from outside; their threads are the simulation's. A function is
+ * asked each time a broker is made, so that one composition can be started again and again on one machine.
+ */
+export function simPlatform(given: SimProcess | (() => SimProcess), compression: Compression): Plugin {
   return definePlugin({
     name: 'platform',
     contract: contractVersion,
@@ -20,6 +23,7 @@ export function simPlatform(process: SimProcess, compression: Compression): Plug
     provides: [Clock, Timers, Random, FileSystem, Network, KeyValueEngine, HttpServer, Compression, LogSink],
     config: z.object({}),
     register({ provide }) {
+      const process = typeof given === 'function' ? given() : given
       provide([Clock], [], () => process.clock)
       provide([Timers], [], () => process.timers)
       provide([Random], [], () => process.random)
