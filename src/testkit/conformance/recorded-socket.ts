@@ -3,8 +3,6 @@ import { type Endpoint, type Network, type Socket, type SocketHandler } from '..
 /** The owner of a socket that keeps what it is told, and lets a test wait for it. */
 export class RecordedSocket implements SocketHandler {
   readonly socket: Socket
-  /** All bytes that came, in order. */
-  received = new Uint8Array(0)
   /** How often each was called. */
   dataCalls = 0
   drainedCalls = 0
@@ -14,6 +12,8 @@ export class RecordedSocket implements SocketHandler {
   lateCalls = 0
   /** Called for every piece of data, after it was kept. */
   onData: (() => void) | undefined
+  private store = new Uint8Array(1024)
+  private filled = 0
   private waiting: { readonly condition: () => boolean, readonly resolve: () => void }[] = []
 
   constructor(socket: Socket) {
@@ -21,13 +21,21 @@ export class RecordedSocket implements SocketHandler {
     socket.open(this)
   }
 
+  /** All bytes that came, in order. */
+  get received(): Uint8Array {
+    return this.store.subarray(0, this.filled)
+  }
+
   data(bytes: Uint8Array, offset: number, length: number): void {
     this.noteLate()
     this.dataCalls++
-    const longer = new Uint8Array(this.received.length + length)
-    longer.set(this.received)
-    longer.set(bytes.subarray(offset, offset + length), this.received.length)
-    this.received = longer
+    if (this.filled + length > this.store.length) {
+      const longer = new Uint8Array(Math.max(this.filled + length, this.store.length * 2))
+      longer.set(this.received)
+      this.store = longer
+    }
+    this.store.set(bytes.subarray(offset, offset + length), this.filled)
+    this.filled += length
     this.onData?.()
     this.wake()
   }
@@ -54,7 +62,7 @@ export class RecordedSocket implements SocketHandler {
   }
 
   bytesReceived(count: number): Promise<void> {
-    return this.until(() => this.received.length >= count)
+    return this.until(() => this.filled >= count)
   }
 
   gone(): Promise<void> {
