@@ -108,7 +108,7 @@ export class ProduceSender {
     }
     if (identity.failure !== undefined) outcomes.failAll(identity.failure)
     else if (ready.size > 0 && identity.isReady) {
-      for (const [nodeId, partitions] of ready) this.serve(nodeId, partitions)
+      for (const [nodeId, partitions] of ready) this.serve(nodeId, partitions, nowMs)
     }
     this.plan(nextMs, nowMs)
   }
@@ -134,7 +134,7 @@ export class ProduceSender {
     return true
   }
 
-  private serve(nodeId: number, partitions: PartitionBatches[]): void {
+  private serve(nodeId: number, partitions: readonly PartitionBatches[], nowMs: number): void {
     const { pool, metadata, settings } = this.parts
     const channel = pool.channel(nodeId, 'produce')
     if (channel === undefined) {
@@ -146,6 +146,21 @@ export class ProduceSender {
       this.openChannel(channel, node, nodeId)
       return
     }
+    // A request takes one batch a partition; those that have more come up again while the broker may be sent more.
+    let rest = partitions
+    while (rest.length > 0 && node.inFlight < settings.inFlightMax) {
+      const served = this.sendRound(channel, node, rest)
+      // Who was served goes to the end, so that a busy partition does not keep others waiting.
+      for (const partition of served) {
+        if (this.parts.accumulator.active.delete(partition)) this.parts.accumulator.active.add(partition)
+      }
+      rest = served.length < rest.length ? [] : rest.filter(partition => this.dueMs(partition) <= nowMs)
+    }
+  }
+
+  /** Sends one batch of each partition, as far as the broker may be sent more. Gives the partitions it came to. */
+  private sendRound(channel: Channel, node: NodeState, partitions: readonly PartitionBatches[]): readonly PartitionBatches[] {
+    const { settings } = this.parts
     let from = 0
     while (from < partitions.length && node.inFlight < settings.inFlightMax) {
       const batches: ProducerBatch[] = []
@@ -159,10 +174,7 @@ export class ProduceSender {
       }
       if (batches.length > 0) this.send(channel, node, batches)
     }
-    // Who was served goes to the end, so that a busy partition does not keep others waiting.
-    for (const partition of partitions.slice(0, from)) {
-      if (this.parts.accumulator.active.delete(partition)) this.parts.accumulator.active.add(partition)
-    }
+    return partitions.slice(0, from)
   }
 
   /** Moves a batch from the waiting ones to those under way and fixes its bytes. False when that failed and the batch with it. */
