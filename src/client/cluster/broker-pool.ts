@@ -8,9 +8,9 @@ import { type NodeInfo } from './topic-info.ts'
 
 /**
  * Requests of one channel are answered in order, so a Fetch that waits for data holds up what comes behind it, and so does a Produce that waits for
- * replicas. Each kind of work has a channel of its own to each broker.
+ * replicas. Each kind of work has a channel of its own to each broker; `side fetch` is for partitions that cannot wait for a Fetch under way.
  */
-export type Lane = 'control' | 'produce' | 'fetch'
+export type Lane = 'control' | 'produce' | 'fetch' | 'side fetch'
 
 interface Node {
   readonly endpoint: Endpoint

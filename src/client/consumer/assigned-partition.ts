@@ -1,4 +1,4 @@
-import { type MillraceError } from '../../kernel/errors/index.ts'
+import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
 import { BatchReader } from '../../kernel/record/batch-reader.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type ConsumerRecord } from './consumer-record.ts'
@@ -93,6 +93,9 @@ export class AssignedPartition {
       const chunk = this.chunks[0]!
       try {
         taken += chunk.take(into, count - taken)
+      } catch (error) {
+        if (!isMillraceError(error)) throw error
+        throw new MillraceError(error.code, { ...error.details, topic: this.topic, partition: this.partition }, error)
       } finally {
         // What was given before bytes that cannot be read was given.
         this.position = Math.max(this.position, chunk.nextOffset)

@@ -1,12 +1,12 @@
 import { zeroUuid } from '../../base/uuid.ts'
 import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
 import { type Timer } from '../../kernel/ports/clock.ts'
-import { fetchApi } from '../../wire/index.ts'
+import { fetchApi, type FetchResponse } from '../../wire/index.ts'
 import { type Channel } from '../channel/channel.ts'
 import { isRetriable } from '../client-error.ts'
 import { type ClientSettings } from '../client-options.ts'
 import { type ClientWorld } from '../client-world.ts'
-import { type BrokerPool } from '../cluster/broker-pool.ts'
+import { type BrokerPool, type Lane } from '../cluster/broker-pool.ts'
 import { type Metadata } from '../cluster/metadata.ts'
 import { type AssignedPartition } from './assigned-partition.ts'
 import { type ConsumerSettings } from './consumer-settings.ts'
@@ -16,15 +16,26 @@ import { type PositionLookup } from './position-lookup.ts'
 
 /** What is fetched ahead of one partition before it is left out of the next request: enough for the application while that one is under way. */
 const chunksAheadMax = 2
-/** While some partitions are left out, a request does not wait at the broker, where it would hold up theirs; an empty answer is followed by this pause. */
-const shortPauseMs = 10
+/** Pauses between requests on the side that bring nothing. */
+const sidePauseMs = { first: 10, max: 100 } as const
 
+/**
+ * The two ways to a broker. A request on the main one waits at the broker for data, for all partitions that had room when it was sent. A partition that is
+ * wanted meanwhile (it was polled, resumed or sought) would have to wait with it: so it is asked for on the side, without waiting.
+ */
 interface NodeState {
+  readonly main: Way
+  readonly side: Way
+  sideQuietUntilMs: number
+  sidePauseMs: number
+  /** Who was asked for on the side last. */
+  sideGroup: ReadonlySet<AssignedPartition>
+}
+
+interface Way {
+  readonly lane: Lane
   isBusy: boolean
   isOpening: boolean
-  /** After an empty answer, while some partitions were left out. */
-  quietUntilMs: number
-  leftOut: number
 }
 
 export interface FetcherParts {
@@ -41,8 +52,8 @@ export interface FetcherParts {
 }
 
 /**
- * Fetches ahead. Each broker has one request under way, for all partitions that it leads and that have room for more; the next is sent when the answer
- * is there, before anybody looks into it. `run` is called after each event that could change what may be asked for.
+ * Fetches ahead. Each broker has one request that waits there for data, for all partitions that it leads and that have room for more; the next is sent when
+ * the answer is there, before anybody looks into it. `run` is called after each event that could change what may be asked for.
  */
 export class Fetcher {
   private readonly parts: FetcherParts
@@ -93,7 +104,6 @@ export class Fetcher {
     for (const partition of partitions.values()) bufferedBytes += partition.chunkBytes
     const roomBytes = this.parts.settings.prefetchBytesMax - bufferedBytes
     const wanted = new Map<number, AssignedPartition[]>()
-    const leftOut = new Map<number, number>()
     for (const partition of partitions.values()) {
       this.compareWithMetadata(partition)
       if (partition.phase === 'failed' || partition.isOutOfRange) continue
@@ -105,14 +115,14 @@ export class Fetcher {
         lookup.want(partition)
         continue
       }
-      if (partition.isPaused || partition.isFetching) continue
+      if (partition.isPaused || partition.isFetching || roomBytes <= 0 || this.hasEnough(partition)) continue
       const nodeId = this.nodeFor(partition, nowMs)
-      if (nodeId < 0) continue
-      if (this.hasEnough(partition) || roomBytes <= 0) leftOut.set(nodeId, (leftOut.get(nodeId) ?? 0) + 1)
-      else wanted.set(nodeId, [...wanted.get(nodeId) ?? [], partition])
+      const group = wanted.get(nodeId)
+      if (group !== undefined) group.push(partition)
+      else if (nodeId >= 0) wanted.set(nodeId, [partition])
     }
     lookup.run()
-    for (const [nodeId, group] of wanted) nextMs = Math.min(nextMs, this.serve(nodeId, group, leftOut.get(nodeId) ?? 0, roomBytes, nowMs))
+    for (const [nodeId, group] of wanted) nextMs = Math.min(nextMs, this.serve(nodeId, group, roomBytes, nowMs))
     this.plan(nextMs, nowMs)
   }
 
@@ -166,22 +176,25 @@ export class Fetcher {
   }
 
   /** When to look again though nothing has happened. */
-  private serve(nodeId: number, group: readonly AssignedPartition[], leftOut: number, roomBytes: number, nowMs: number): number {
-    const { pool, metadata } = this.parts
+  private serve(nodeId: number, group: readonly AssignedPartition[], roomBytes: number, nowMs: number): number {
     const node = this.node(nodeId)
-    if (node.isBusy) return Infinity
-    // Somebody has polled: the partition that was left out is wanted at once.
-    if (leftOut < node.leftOut) node.quietUntilMs = 0
-    node.leftOut = leftOut
-    if (leftOut > 0 && nowMs < node.quietUntilMs) return node.quietUntilMs
-    const channel = pool.channel(nodeId, 'fetch')
-    if (channel === undefined) metadata.refresh()
-    else if (channel.isOpen) this.send(channel, node, group, leftOut > 0, roomBytes)
-    else this.openChannel(channel, node, group)
+    const way = node.main.isBusy ? node.side : node.main
+    if (way.isBusy) return Infinity
+    if (way === node.side) {
+      if (group.some(partition => !node.sideGroup.has(partition))) {
+        node.sideQuietUntilMs = 0
+        node.sidePauseMs = sidePauseMs.first
+      }
+      if (nowMs < node.sideQuietUntilMs) return node.sideQuietUntilMs
+    }
+    const channel = this.parts.pool.channel(nodeId, way.lane)
+    if (channel === undefined) this.parts.metadata.refresh()
+    else if (channel.isOpen) this.send(channel, node, way, group, roomBytes)
+    else this.openChannel(channel, way, group)
     return Infinity
   }
 
-  private send(channel: Channel, node: NodeState, group: readonly AssignedPartition[], isShort: boolean, roomBytes: number): void {
+  private send(channel: Channel, node: NodeState, way: Way, group: readonly AssignedPartition[], roomBytes: number): void {
     const { settings, client, metadata } = this.parts
     const parts = group.map((partition): FetchPart => ({
       partition, topicId: metadata.topic(partition.topic)!.id, round: partition.round, fetchOffset: partition.fetchOffset,
@@ -194,37 +207,45 @@ export class Fetcher {
       this.parts.onNews()
       return
     }
-    const maxWaitMs = isShort ? 0 : settings.fetchWaitMsMax
+    const waits = way === node.main
+    const maxWaitMs = waits ? settings.fetchWaitMsMax : 0
     const request = fetchRequest(parts, {
-      maxWaitMs, minBytes: isShort ? 0 : settings.fetchBytesMin, maxBytes: Math.min(settings.fetchBytesMax, roomBytes),
+      maxWaitMs, minBytes: waits ? settings.fetchBytesMin : 0, maxBytes: Math.min(settings.fetchBytesMax, roomBytes),
       partitionBytesMax: settings.partitionBytesMax, isolationLevel: settings.isolationLevel, rack: client.rack,
     })
-    node.isBusy = true
+    if (!waits) node.sideGroup = new Set(group)
+    way.isBusy = true
     for (const partition of group) partition.isFetching = true
     channel.send(fetchApi, version, request, { timeoutMs: client.requestTimeoutMs + maxWaitMs, keepBytes: true }, (error, response) => {
-      node.isBusy = false
+      way.isBusy = false
       for (const { partition } of parts) partition.isFetching = false
       if (this.isClosed) return
       if (response === undefined) {
         metadata.refresh()
         for (const part of parts) this.parts.outcomes.lost(part, error)
-      } else {
-        const nowMs = this.parts.world.clock.monotonicMs()
-        const bytes = this.parts.outcomes.answered(parts, response, version > newestByName, forEachAnswer)
-        node.quietUntilMs = Math.max(nowMs + response.throttleTimeMs, isShort && bytes === 0 ? nowMs + shortPauseMs : 0)
-        if (response.throttleTimeMs > 0) for (const { partition } of parts) partition.retryAtMs = Math.max(partition.retryAtMs, node.quietUntilMs)
-      }
+      } else this.take(node, way, parts, response, version)
       // First ask for more, then look into what came.
       this.run()
       this.parts.onNews()
     })
   }
 
-  private openChannel(channel: Channel, node: NodeState, group: readonly AssignedPartition[]): void {
-    if (node.isOpening) return
-    node.isOpening = true
+  private take(node: NodeState, way: Way, parts: readonly FetchPart[], response: FetchResponse, version: number): void {
+    const nowMs = this.parts.world.clock.monotonicMs()
+    const bytes = this.parts.outcomes.answered(parts, response, version > newestByName, forEachAnswer)
+    if (way === node.side) {
+      node.sidePauseMs = bytes > 0 ? sidePauseMs.first : Math.min(sidePauseMs.max, node.sidePauseMs * 2)
+      node.sideQuietUntilMs = bytes > 0 ? 0 : nowMs + node.sidePauseMs
+    }
+    if (response.throttleTimeMs <= 0) return
+    for (const { partition } of parts) partition.retryAtMs = Math.max(partition.retryAtMs, nowMs + response.throttleTimeMs)
+  }
+
+  private openChannel(channel: Channel, way: Way, group: readonly AssignedPartition[]): void {
+    if (way.isOpening) return
+    way.isOpening = true
     channel.open(error => {
-      node.isOpening = false
+      way.isOpening = false
       if (this.isClosed) return
       if (error !== undefined) {
         this.parts.metadata.refresh()
@@ -241,7 +262,10 @@ export class Fetcher {
   private node(nodeId: number): NodeState {
     let node = this.nodes.get(nodeId)
     if (node === undefined) {
-      node = { isBusy: false, isOpening: false, quietUntilMs: 0, leftOut: 0 }
+      node = {
+        main: { lane: 'fetch', isBusy: false, isOpening: false }, side: { lane: 'side fetch', isBusy: false, isOpening: false },
+        sideQuietUntilMs: 0, sidePauseMs: sidePauseMs.first, sideGroup: new Set(),
+      }
       this.nodes.set(nodeId, node)
     }
     return node

@@ -1,0 +1,333 @@
+import { describe, expect, it } from 'vitest'
+import { BatchBuilder } from '../../../../src/kernel/record/batch-builder.ts'
+import { endTransactionBatch } from '../../../../src/kernel/record/control-record.ts'
+import { type Consumer } from '../../../../src/client/consumer/consumer.ts'
+import { type ConsumerRecord } from '../../../../src/client/consumer/consumer-record.ts'
+import { NodeCompression } from '../../../../src/platform/codecs/node-compression.ts'
+import { type FetchRequest } from '../../../../src/wire/index.ts'
+import { testWorld, type TestWorld } from '../world/client-world.ts'
+
+const tp = (partition = 0, topic = 't'): { topic: string, partition: number } => ({ topic, partition })
+
+interface BatchOptions {
+  readonly firstTimestamp?: number
+  readonly codec?: 0 | 1 | 2 | 3 | 4
+  readonly producerId?: number
+  readonly transactional?: boolean
+  readonly valueBytes?: number
+  readonly lastOffsetDelta?: number
+}
+
+/** A batch of records `v<from>` to `v<from + count - 1>`. */
+function batch(from: number, count: number, options: BatchOptions = {}): Uint8Array {
+  const builder = new BatchBuilder(new NodeCompression())
+  for (let index = 0; index < count; index++) {
+    const text = `v${from + index}`.padEnd(options.valueBytes ?? 0)
+    builder.append((options.firstTimestamp ?? 1000) + index, new TextEncoder().encode(`k${from + index}`), new TextEncoder().encode(text))
+  }
+  return builder.finish({
+    codec: options.codec ?? 0, producerId: options.producerId ?? -1, producerEpoch: options.producerId === undefined ? -1 : 0,
+    transactional: options.transactional ?? false, ...(options.lastOffsetDelta === undefined ? {} : { lastOffsetDelta: options.lastOffsetDelta }),
+  })
+}
+
+/** A topic with one partition and batches of ten, a hundred records in all. */
+async function worldWithRecords(options: { nodes?: number, seed?: number } = {}): Promise<TestWorld> {
+  const world = await testWorld(options)
+  world.cluster.addTopic('t', [1])
+  for (let from = 0; from < 100; from += 10) world.cluster.log('t', 0).put(batch(from, 10, { firstTimestamp: 1000 + from }), from)
+  return world
+}
+
+async function pollAll(world: TestWorld, consumer: Consumer, count: number): Promise<ConsumerRecord[]> {
+  const records: ConsumerRecord[] = []
+  while (records.length < count) records.push(...await world.complete(consumer.poll({ maxRecords: 17 })))
+  return records
+}
+
+const texts = (records: readonly ConsumerRecord[]): (string | null)[] => records.map(record => record.text()?.trimEnd() ?? null)
+const values = (from: number, count: number): string[] => Array.from({ length: count }, (_, index) => `v${from + index}`)
+
+describe('a consumer', () => {
+  it('reads a partition from its beginning, in order', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([tp()])
+    const records = await pollAll(world, consumer, 100)
+    expect(texts(records)).toEqual(values(0, 100))
+    expect(records.map(record => record.offset)).toEqual(Array.from({ length: 100 }, (_, index) => index))
+    expect(records[42]).toMatchObject({ topic: 't', partition: 0, offset: 42, timestamp: 1042, leaderEpoch: 0 })
+    expect(records[42]!.keyText()).toBe('k42')
+  })
+
+  it('begins inside of a batch where it is told to', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([{ ...tp(), offset: 95 }])
+    expect(texts(await pollAll(world, consumer, 5))).toEqual(values(95, 5))
+  })
+
+  it('begins at the end, and gives what comes afterwards', async () => {
+    const world = await worldWithRecords()
+    const client = world.client()
+    const consumer = client.consumer()
+    consumer.assign([{ ...tp(), offset: 'end' }])
+    expect(await world.complete(consumer.position(tp()))).toBe(100)
+    const polled = consumer.poll()
+    await world.complete(client.producer().send({ ...tp(), value: 'new' }))
+    expect(texts(await world.complete(polled, 1000))).toEqual(['new'])
+  })
+
+  it('begins at a time, or at the end where nothing is as young', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([{ ...tp(), offset: { timestamp: 1055 } }])
+    expect((await world.complete(consumer.poll({ maxRecords: 1 })))[0]!.offset).toBe(55)
+    consumer.seekToTime(tp(), 99_999)
+    expect(await world.complete(consumer.position(tp()))).toBe(100)
+  })
+
+  it('gives an empty array when nothing has come in time', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([{ ...tp(), offset: 'end' }])
+    const beforeMs = world.scheduler.nowMs
+    expect(await world.complete(consumer.poll({ timeoutMs: 1500 }))).toEqual([])
+    expect(world.scheduler.nowMs - beforeMs).toBe(1500)
+    expect(await world.complete(consumer.poll({ timeoutMs: 0 }))).toEqual([])
+  })
+
+  it('does not lose records by an abort, and says the reason of the signal', async () => {
+    const world = await worldWithRecords()
+    const client = world.client()
+    const consumer = client.consumer()
+    consumer.assign([{ ...tp(), offset: 'end' }])
+    await world.complete(consumer.position(tp()))
+    const abort = new AbortController()
+    const polled = world.rejection(consumer.poll({ signal: abort.signal }))
+    abort.abort(new Error('enough'))
+    expect(await polled).toMatchObject({ message: 'enough' })
+    expect(await world.rejection(consumer.poll({ signal: abort.signal }))).toMatchObject({ message: 'enough' })
+    await world.complete(client.producer().send({ ...tp(), value: 'new' }))
+    expect(texts(await world.complete(consumer.poll()))).toEqual(['new'])
+  })
+
+  it('refuses a second poll while one is under way', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([{ ...tp(), offset: 'end' }])
+    const first = consumer.poll({ timeoutMs: 100 })
+    expect(await world.rejection(consumer.poll())).toMatchObject({ code: 'MR_CLIENT_UNSUPPORTED' })
+    await world.complete(first)
+  })
+
+  it('moves on to where it is sent, and drops what was fetched ahead', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([tp()])
+    await world.complete(consumer.poll({ maxRecords: 5 }))
+    expect(await consumer.position(tp())).toBe(5)
+    consumer.seek({ ...tp(), offset: 70 })
+    expect(await consumer.position(tp())).toBe(70)
+    expect(texts(await pollAll(world, consumer, 30))).toEqual(values(70, 30))
+    consumer.seek({ ...tp(), offset: 'beginning' })
+    expect(texts(await world.complete(consumer.poll({ maxRecords: 1 })))).toEqual(['v0'])
+  })
+
+  it('gives nothing of a paused partition and goes on where it was', async () => {
+    const world = await worldWithRecords()
+    const other = world.cluster.addTopic('u', [1])
+    other.logs[0]!.put(batch(500, 3), 0)
+    const consumer = world.client().consumer()
+    consumer.assign([tp(), tp(0, 'u')])
+    const first = await world.complete(consumer.poll({ maxRecords: 1 }))
+    consumer.pause([tp()])
+    const seen = texts(first)
+    while (seen.filter(value => value!.startsWith('v50')).length < 3) seen.push(...texts(await world.complete(consumer.poll())))
+    expect(await world.complete(consumer.poll({ timeoutMs: 5000 }))).toEqual([])
+    consumer.resume([tp()])
+    const rest = await pollAll(world, consumer, 100 - seen.filter(value => !value!.startsWith('v50')).length)
+    expect(rest.at(-1)!.text()).toBe('v99')
+  })
+
+  it('takes turns between partitions', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1, 1])
+    for (const partition of [0, 1]) for (let from = 0; from < 1000; from += 100) world.cluster.log('t', partition).put(batch(from, 100), from)
+    const consumer = world.client().consumer()
+    consumer.assign([tp(0), tp(1)])
+    await world.scheduler.runFor(1000)
+    const counts = [0, 0]
+    for (let round = 0; round < 10; round++) for (const record of await world.complete(consumer.poll({ maxRecords: 10 }))) counts[record.partition]!++
+    expect(counts).toEqual([50, 50])
+  })
+
+  it('keeps its place in partitions that stay assigned, and forgets the others', async () => {
+    const world = await worldWithRecords()
+    world.cluster.addTopic('u', [1]).logs[0]!.put(batch(500, 3), 0)
+    const consumer = world.client().consumer()
+    consumer.assign([tp()])
+    await world.complete(consumer.poll({ maxRecords: 7 }))
+    consumer.assign([tp(), tp(0, 'u')])
+    expect(await consumer.position(tp())).toBe(7)
+    consumer.assign([tp(0, 'u')])
+    expect(consumer.assignment()).toEqual([tp(0, 'u')])
+    expect(texts(await world.complete(consumer.poll()))).toEqual(values(500, 3))
+    expect(() => { consumer.seek({ ...tp(), offset: 0 }) }).toThrow('not assigned')
+  })
+
+  it('iterates record by record, and ends when it is closed', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([tp()])
+    const seen: ConsumerRecord[] = []
+    const loop = (async () => {
+      for await (const record of consumer) {
+        seen.push(record)
+        if (seen.length === 100) void consumer.close()
+      }
+    })()
+    await world.complete(loop)
+    expect(texts(seen)).toEqual(values(0, 100))
+    await expect(consumer.poll()).rejects.toMatchObject({ code: 'MR_CLIENT_CLOSED' })
+  })
+
+  it('rejects a poll under way when it is closed', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([{ ...tp(), offset: 'end' }])
+    const polled = consumer.poll()
+    await world.scheduler.runFor(100)
+    const rejected = expect(polled).rejects.toMatchObject({ code: 'MR_CLIENT_CLOSED' })
+    await world.complete(consumer.close())
+    await rejected
+  })
+
+  it.each(['gzip', 'snappy', 'lz4', 'zstd'] as const)('reads batches compressed with %s', async compression => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    world.cluster.log('t', 0).put(batch(0, 100, { codec: ({ gzip: 1, snappy: 2, lz4: 3, zstd: 4 } as const)[compression] }), 0)
+    const consumer = world.client().consumer()
+    consumer.assign([tp()])
+    expect(texts(await pollAll(world, consumer, 100))).toEqual(values(0, 100))
+  })
+
+  it('does not decompress beyond its bound', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    world.cluster.log('t', 0).put(batch(0, 100, { codec: 4, valueBytes: 1000 }), 0)
+    const consumer = world.client().consumer({ decompressedBytesMax: 50_000 })
+    consumer.assign([tp()])
+    expect(await world.rejection(consumer.poll())).toMatchObject({ code: 'MR_RECORD_DECOMPRESSED_TOO_LARGE' })
+  })
+
+  it('quirk 39: steps over offsets that compaction has emptied, to the end', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    const log = world.cluster.log('t', 0)
+    log.put(batch(0, 2, { lastOffsetDelta: 9 }), 0)
+    log.put(batch(0, 0, { lastOffsetDelta: 9 }), 10)
+    const consumer = world.client().consumer()
+    consumer.assign([tp()])
+    expect(texts(await pollAll(world, consumer, 2))).toEqual(values(0, 2))
+    expect(await world.complete(consumer.poll({ timeoutMs: 1000 }))).toEqual([])
+    expect(await consumer.position(tp())).toBe(20)
+  })
+
+  it('reads a batch that is larger than what it fetches at a time', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    for (let from = 0; from < 30; from += 10) world.cluster.log('t', 0).put(batch(from, 10, { valueBytes: 2000 }), from)
+    const consumer = world.client().consumer({ partitionBytesMax: 100, fetchBytesMax: 100 })
+    consumer.assign([tp()])
+    expect(texts(await pollAll(world, consumer, 30))).toEqual(values(0, 30))
+  })
+
+  it('quirk 35: asks for more where a broker cuts off a batch that does not fit', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    const whole = batch(0, 10, { valueBytes: 2000 })
+    world.cluster.log('t', 0).put(whole, 0)
+    world.cluster.script = call => {
+      if (call.api.key !== 1) return undefined
+      const [topic] = (call.request as FetchRequest).topics
+      const [part] = topic!.partitions
+      if (part!.fetchOffset > 0) return undefined
+      return { respond: { responses: [{ ...topic!, partitions: [{
+        partitionIndex: 0, errorCode: 0, highWatermark: 10, records: whole.subarray(0, part!.partitionMaxBytes),
+      }] }] } }
+    }
+    const consumer = world.client().consumer({ partitionBytesMax: 1000 })
+    consumer.assign([tp()])
+    expect(texts(await pollAll(world, consumer, 10))).toEqual(values(0, 10))
+    expect(world.cluster.callsOf(1).length).toBeLessThan(5)
+  })
+
+  it('refuses a damaged batch by its checksum, after what came before it, until somebody seeks', async () => {
+    const world = await worldWithRecords()
+    const log = world.cluster.log('t', 0)
+    log.batches[3]!.bytes[log.batches[3]!.bytes.length - 2]! ^= 1
+    const consumer = world.client().consumer()
+    consumer.assign([tp()])
+    expect(texts(await pollAll(world, consumer, 30))).toEqual(values(0, 30))
+    for (let round = 0; round < 2; round++) {
+      expect(await world.rejection(consumer.poll())).toMatchObject({ code: 'MR_RECORD_CORRUPT', details: { topic: 't', partition: 0 } })
+    }
+    consumer.seek({ ...tp(), offset: 40 })
+    expect(texts(await pollAll(world, consumer, 60))).toEqual(values(40, 60))
+    const trusting = world.client().consumer({ checkCrcs: false })
+    trusting.assign([{ ...tp(), offset: 30 }])
+    expect(await pollAll(world, trusting, 70)).toHaveLength(70)
+  })
+
+  it('with read_committed skips aborted transactions and does not read past open ones', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    const log = world.cluster.log('t', 0)
+    const marker = (producerId: number, commit: boolean): Uint8Array => endTransactionBatch({ commit, coordinatorEpoch: 0, producerId, producerEpoch: 0, timestamp: 5 })
+    log.put(batch(0, 2, { producerId: 7, transactional: true }), 0)
+    log.put(batch(2, 2, { producerId: 8, transactional: true }), 2)
+    log.put(batch(4, 2), 4)
+    log.put(marker(7, false), 6)
+    log.put(marker(8, true), 7)
+    log.put(batch(8, 2, { producerId: 7, transactional: true }), 8)
+    log.put(marker(7, true), 10)
+    log.put(batch(11, 2, { producerId: 9, transactional: true }), 11)
+    log.aborted = [{ producerId: 7, firstOffset: 0 }]
+    log.lastStableOffset = 11
+    const client = world.client()
+    const committed = client.consumer({ isolation: 'read_committed' })
+    committed.assign([tp()])
+    expect(texts(await pollAll(world, committed, 6))).toEqual(['v2', 'v3', 'v4', 'v5', 'v8', 'v9'])
+    expect(await world.complete(committed.poll({ timeoutMs: 1000 }))).toEqual([])
+    expect(await committed.position(tp())).toBe(11)
+    expect(await world.complete(committed.endOffsets([tp()]))).toMatchObject([{ offset: 11 }])
+    const all = client.consumer()
+    all.assign([tp()])
+    expect(texts(await pollAll(world, all, 10))).toEqual(['v0', 'v1', 'v2', 'v3', 'v4', 'v5', 'v8', 'v9', 'v11', 'v12'])
+    expect(await world.complete(all.endOffsets([tp()]))).toMatchObject([{ offset: 13 }])
+  })
+
+  it('answers for the ends of the log and for times, of partitions that are not assigned, too', async () => {
+    const world = await worldWithRecords({ nodes: 2 })
+    world.cluster.addTopic('u', [2])
+    const consumer = world.client().consumer()
+    expect(await world.complete(consumer.endOffsets([tp(), tp(0, 'u')]))).toMatchObject([{ topic: 't', offset: 100 }, { topic: 'u', offset: 0 }])
+    expect(await world.complete(consumer.beginningOffsets([tp()]))).toMatchObject([{ offset: 0 }])
+    expect(await world.complete(consumer.offsetsForTimes([{ ...tp(), timestamp: 1033 }, { ...tp(), timestamp: 9999 }]))).toMatchObject([
+      { offset: 33, timestamp: 1033 }, { offset: -1 },
+    ])
+    expect(await world.rejection(consumer.endOffsets([tp(3)]))).toMatchObject({ code: 'MR_CLIENT_PARTITION_UNKNOWN' })
+    expect(await world.rejection(consumer.endOffsets([tp(0, 'missing')], { timeoutMs: 500 }))).toMatchObject({ code: 'MR_TOPIC_UNKNOWN' })
+  })
+
+  it('throws for what is no assignment, and leaves the assignment as it was', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([tp()])
+    for (const wrong of [{ topic: '', partition: 0 }, { topic: 't', partition: -1 }, { topic: 't', partition: 0, offset: -5 }, { topic: 't', partition: 0, offset: { timestamp: NaN } }]) {
+      expect(() => { consumer.assign([tp(1), wrong]) }).toThrow(expect.objectContaining({ code: 'MR_CLIENT_SETTING' }))
+    }
+    expect(consumer.assignment()).toEqual([tp()])
+  })
+})
