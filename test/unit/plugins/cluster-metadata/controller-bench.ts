@@ -15,12 +15,20 @@ export interface RunningController {
   stop(): Promise<void>
 }
 
+export interface ControllerOptions {
+  readonly clusterId?: string
+  readonly snapshotEntries?: number
+  /** Another one for each life, where ids must not repeat. */
+  readonly seed?: number
+  readonly wrap?: (consensus: Consensus) => Consensus
+}
+
 /** Voter, controller and publisher over an engine, not started. */
-export function makeController(engine: KeyValueEngine, options: { clusterId?: string, snapshotEntries?: number, wrap?: (consensus: Consensus) => Consensus } = {}): RunningController {
+export function makeController(engine: KeyValueEngine, options: ControllerOptions = {}): RunningController {
   const fatal = { fatal: (error: unknown) => { throw error } }
   const consensus = new SingleVoter({ nodeId: 1, path: '/meta', snapshotEntries: options.snapshotEntries ?? 1000, snapshotBytes: 1 << 24 }, engine, fatal, nullLogger)
   const metadata = new MetadataPublisher()
-  const random = new Prng(1)
+  const random = new Prng(options.seed ?? 1)
   const controller = new ControllerService({ clusterId: options.clusterId ?? clusterId, rules, settingsOf }, options.wrap?.(consensus) ?? consensus, metadata,
     () => random.uint32(), nullLogger)
   return {
@@ -36,7 +44,7 @@ export function makeController(engine: KeyValueEngine, options: { clusterId?: st
   }
 }
 
-export async function startController(engine: KeyValueEngine, options: Parameters<typeof makeController>[1] = {}): Promise<RunningController> {
+export async function startController(engine: KeyValueEngine, options: ControllerOptions = {}): Promise<RunningController> {
   const running = makeController(engine, options)
   await running.start()
   return running
