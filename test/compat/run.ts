@@ -189,4 +189,9 @@ async function main (): Promise<number> {
   return results.some(({ status }) => status === 'failed') ? 1 : 0
 }
 
-process.exitCode = await main()
+try {
+  process.exitCode = await main()
+} catch (error) {
+  console.error(`compat: ${(error as Error).message}`)
+  process.exitCode = 1
+}
