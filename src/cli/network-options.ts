@@ -4,6 +4,7 @@ import type { Admin, Client, ConnectionSettings } from '../client/index.ts'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
 import { connectionFromProperties } from './client-properties.ts'
 import { type OutputFormat } from './output.ts'
+import { TroubleLog } from './trouble-log.ts'
 
 export interface NetworkFlags {
   readonly bootstrap?: string
@@ -50,11 +51,13 @@ function propertiesOf(path: string): Partial<ConnectionSettings> {
 export async function withClient<T>(flags: NetworkFlags, work: (client: Client, admin: Admin) => Promise<T>): Promise<T> {
   const connection = connectionOf(flags, process.env)
   const { createClient } = await import('../client/index.ts')
-  const client = createClient(connection)
+  const trouble = new TroubleLog()
+  const client = createClient({ ...connection, logger: trouble })
   try {
     const admin = client.admin()
     // One question first, so that an address where nobody answers is said at once, and not after each command's own patience.
     await admin.describeCluster({ timeoutMs: reachTimeoutMs }).catch((error: unknown) => { throw unreachable(error, String(connection.bootstrap)) })
+    trouble.isShown = true
     return await work(client, admin)
   } finally {
     await client.close()

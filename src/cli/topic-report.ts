@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import { formatBytes, formatDuration } from '../base/format-quantity.ts'
 import { suggestion } from '../base/suggestion.ts'
-import type { Admin, ConfigSource, TopicDescription } from '../client/index.ts'
+import type { Admin, TopicDescription } from '../client/index.ts'
 import { configWarning } from '../kernel/config/check-config.ts'
 import { topicConfigs } from '../kernel/config/topic-config-table.ts'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
@@ -27,7 +27,7 @@ export interface PartitionReport {
 export interface ConfigReport {
   readonly name: string
   readonly value: string | null
-  readonly source: ConfigSource
+  readonly source: (typeof sources)[number]
   /** What the broker says about the setting; null where it says nothing. */
   readonly documentation: string | null
 }
@@ -43,7 +43,8 @@ export interface TopicReport {
   readonly warnings: readonly string[]
 }
 
-const sources: readonly ConfigSource[] = ['unknown', 'topic', 'broker', 'cluster', 'file', 'default', 'logger', 'client metrics', 'group']
+/** By Kafka's number. `static broker`: given to the broker when it started, by file, environment, command line or preset. */
+const sources = ['unknown', 'topic', 'broker', 'cluster', 'static broker', 'default'] as const
 
 /** Rejects with MR_TOPIC_UNKNOWN, which names the topic that may have been meant. */
 export async function existingTopic(admin: Admin, name: string): Promise<TopicDescription> {
