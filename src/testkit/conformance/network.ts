@@ -83,6 +83,7 @@ const delivery: readonly Claim[] = [
       client.socket.write(size === 0 && index > 0 ? [] : [piece], () => {
         order.push(index)
         piece.fill(255)
+        client.wake()
       })
     })
     await server.bytesReceived(sizes.reduce((sum, size) => sum + size, 0))
@@ -211,9 +212,72 @@ const closing: readonly Claim[] = [
   }),
 ]
 
+const talk: readonly Claim[] = [
+  claim('many connections that talk, pause and break off by chance keep every promise', async ({ pair, meanwhile }) => {
+    const random = new Prng(20)
+    await Promise.all(Array.from({ length: 24 }, async (_, index) => {
+      const { client, server } = await pair()
+      const echoes = echo(server)
+      await babble(client, random.fork(`client ${index}`))
+      await Promise.all([client.gone(), server.gone()])
+      await meanwhile()
+      for (const end of [client, server]) {
+        checkEqual(end.closedCalls, 1, 'calls of closed')
+        checkEqual(end.lateCalls, 0, 'calls after closed')
+      }
+      checkEqual(echoes.written, echoes.writes, 'calls of written at the server')
+      check(server.received.every((byte, at) => byte === byteAt(at)), 'the server got a prefix of what was sent')
+      check(client.received.every((byte, at) => byte === byteAt(at)), 'the client got a prefix of what came back')
+    }))
+  }),
+]
+
+/** The byte at a position of every stream of `babble`. */
+const byteAt = (position: number): number => (position * 31 + (position >> 8)) & 255
+
+/** Sends back what comes, reading no more while its outgoing buffer is full. */
+function echo(server: RecordedSocket): { writes: number, written: number } {
+  const counts = { writes: 0, written: 0 }
+  let returned = 0
+  server.onData = () => {
+    const piece = server.received.slice(returned)
+    returned += piece.length
+    counts.writes++
+    if (!server.socket.write([piece], () => counts.written++)) server.socket.pause()
+  }
+  server.onDrained = () => server.socket.resume()
+  return counts
+}
+
+/** Sends by chance, pauses by chance, and ends or breaks off; every `written` comes once. */
+async function babble(client: RecordedSocket, random: Prng): Promise<void> {
+  let sent = 0
+  let written = 0
+  const writes = random.between(5, 40)
+  for (let index = 0; index < writes; index++) {
+    const pieces = Array.from({ length: random.between(1, 4) }, () => {
+      const piece = new Uint8Array(random.chance(0.1) ? random.below(100_000) : random.below(500))
+      return piece.map(() => byteAt(sent++))
+    })
+    client.socket.write(pieces, () => {
+      written++
+      for (const piece of pieces) piece.fill(0)
+      client.wake()
+    })
+    if (random.chance(0.2)) client.socket.pause()
+    if (random.chance(0.4)) client.socket.resume()
+    if (random.chance(0.3)) await client.until(() => written > 0)
+  }
+  if (random.chance(0.5)) client.socket.end()
+  else client.socket.destroy()
+  await client.gone()
+  await client.until(() => written >= writes)
+  checkEqual(written, writes, 'calls of written at the client')
+}
+
 /** What every Network must do. The claim about a silent place is empty for a subject that knows none. */
 export function networkConformance({ test, create }: NetworkConformance): void {
-  for (const { title, body } of [...delivery, ...pressure, ...closing]) {
+  for (const { title, body } of [...delivery, ...pressure, ...closing, ...talk]) {
     test(title, async () => {
       const { network, host, silent, settle = <T>(promise: Promise<T>) => promise, dispose } = create()
       const run = async (): Promise<void> => {

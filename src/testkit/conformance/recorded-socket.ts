@@ -12,6 +12,7 @@ export class RecordedSocket implements SocketHandler {
   lateCalls = 0
   /** Called for every piece of data, after it was kept. */
   onData: (() => void) | undefined
+  onDrained: (() => void) | undefined
   private store = new Uint8Array(1024)
   private filled = 0
   private waiting: { readonly condition: () => boolean, readonly resolve: () => void }[] = []
@@ -43,6 +44,7 @@ export class RecordedSocket implements SocketHandler {
   drained(): void {
     this.noteLate()
     this.drainedCalls++
+    this.onDrained?.()
     this.wake()
   }
 
@@ -53,7 +55,7 @@ export class RecordedSocket implements SocketHandler {
     this.wake()
   }
 
-  /** Resolves when the condition holds; it is looked at after every call. */
+  /** Resolves when the condition holds; it is looked at after every call to this handler and to `wake`. */
   until(condition: () => boolean): Promise<void> {
     return new Promise(resolve => {
       this.waiting.push({ condition, resolve })
@@ -73,7 +75,8 @@ export class RecordedSocket implements SocketHandler {
     if (this.closedCalls > 0) this.lateCalls++
   }
 
-  private wake(): void {
+  /** Looks at the conditions again: for those that other callbacks change. */
+  wake(): void {
     for (const entry of this.waiting.filter(each => each.condition())) {
       this.waiting.splice(this.waiting.indexOf(entry), 1)
       entry.resolve()
