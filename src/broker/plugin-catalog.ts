@@ -8,6 +8,7 @@ import { type BrokerOptions, type PluginChoice, type PresetName } from './broker
 const catalog: Readonly<Record<string, () => Promise<{ readonly plugin: Plugin }>>> = {
   'observability': () => import('../plugins/observability/index.ts'),
   'admin-http': () => import('../plugins/admin-http/index.ts'),
+  'storage-local': () => import('../plugins/storage-local/index.ts'),
   'storage-memory': () => import('../plugins/storage-memory/index.ts'),
   'coordination-single': () => import('../plugins/coordination-single/index.ts'),
   'cluster-metadata': () => import('../plugins/cluster-metadata/index.ts'),

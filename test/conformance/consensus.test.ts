@@ -8,13 +8,13 @@ import { LevelKeyValueEngine } from '../../src/platform/level-key-value-engine.t
 import { SingleVoter } from '../../src/plugins/coordination-single/single-voter.ts'
 import { consensusConformance, type ConsensusSubject } from '../../src/testkit/conformance/consensus.ts'
 import { failuresOf } from '../../src/testkit/conformance/kit.ts'
-import { nullLogger } from '../../src/testkit/world/null-telemetry.ts'
 import { CrashDisk } from '../unit/plugins/coordination-single/crash-key-value.ts'
+import { voterWorld } from '../unit/plugins/coordination-single/voter-world.ts'
 
 const fatal = { fatal: (error: unknown) => { throw error } }
 
 async function single(engine: KeyValueEngine, path: string, dispose?: () => Promise<void>): Promise<ConsensusSubject> {
-  const consensus = new SingleVoter({ nodeId: 1, path, snapshotEntries: 5, snapshotBytes: 1 << 20 }, engine, fatal, nullLogger)
+  const consensus = new SingleVoter({ nodeId: 1, path, snapshotEntries: 5, snapshotBytes: 1 << 20 }, voterWorld(engine, fatal))
   await consensus.start()
   return {
     consensus,

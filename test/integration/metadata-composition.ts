@@ -7,7 +7,7 @@ import { Clock, Random, Timers } from '../../src/kernel/ports/clock.ts'
 import { Compression } from '../../src/kernel/ports/compression.ts'
 import { KeyValueEngine } from '../../src/kernel/ports/key-value-store.ts'
 import { FatalErrors } from '../../src/kernel/ports/lifecycle.ts'
-import { Logger } from '../../src/kernel/ports/telemetry.ts'
+import { Logger, Metrics } from '../../src/kernel/ports/telemetry.ts'
 import { NodeCompression } from '../../src/platform/codecs/node-compression.ts'
 import { LevelKeyValueEngine } from '../../src/platform/level-key-value-engine.ts'
 import { SystemClock } from '../../src/platform/system-clock.ts'
@@ -17,7 +17,7 @@ import { plugin as clusterMetadata } from '../../src/plugins/cluster-metadata/in
 import { plugin as coordinationSingle } from '../../src/plugins/coordination-single/index.ts'
 import { plugin as replicationSingle } from '../../src/plugins/replication-single/index.ts'
 import { plugin as storageMemory } from '../../src/plugins/storage-memory/index.ts'
-import { nullLogger } from '../../src/testkit/world/null-telemetry.ts'
+import { nullLogger, nullMetrics } from '../../src/testkit/world/null-telemetry.ts'
 import { z } from 'zod'
 
 const clusterId = 'AAECAwQFRgeICQoLDA0ODw'
@@ -26,7 +26,7 @@ const clusterId = 'AAECAwQFRgeICQoLDA0ODw'
 export function metadataHost(directory: string, incarnationId: string): PluginHost {
   const world = definePlugin({
     name: 'world', contract: 1, summary: 'What a composition root offers.',
-    provides: [BrokerIdentity, BrokerSettings, Clock, Timers, Random, Compression, KeyValueEngine, FatalErrors, Logger],
+    provides: [BrokerIdentity, BrokerSettings, Clock, Timers, Random, Compression, KeyValueEngine, FatalErrors, Metrics, Logger],
     config: z.object({}),
     register({ provide }) {
       provide([BrokerIdentity], [], () => ({ clusterId, nodeId: 1, incarnationId }))
@@ -37,6 +37,7 @@ export function metadataHost(directory: string, incarnationId: string): PluginHo
       provide([Compression], [], () => new NodeCompression())
       provide([KeyValueEngine], [], () => new LevelKeyValueEngine())
       provide([FatalErrors], [], () => ({ fatal: (error: unknown) => { throw error } }))
+      provide([Metrics], [], () => nullMetrics)
       provide([Logger], [], () => nullLogger)
     },
   })

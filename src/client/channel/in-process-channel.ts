@@ -2,7 +2,7 @@ import { MillraceError } from '../../kernel/errors/index.ts'
 import { type Timers } from '../../kernel/ports/clock.ts'
 import { type RequestDispatcher } from '../../kernel/ports/protocol-handler.ts'
 import { completeMessage, fetchApi, type FetchResponse, type RequestDraftOf } from '../../wire/index.ts'
-import { commonVersion } from './api-versions.ts'
+import { commonVersion, type BrokerVersions } from './api-versions.ts'
 import { type AnyApi, type Channel, type SendDone, type SendOptions } from './channel.ts'
 
 /**
@@ -13,6 +13,8 @@ export class InProcessChannel implements Channel {
   private readonly dispatcher: RequestDispatcher
   private readonly timers: Timers
   private readonly clientId: string
+  /** What a broker serves does not change while it runs. */
+  private served: BrokerVersions | undefined
   private isShut = false
   private readonly underWay = new Set<(error: unknown) => void>()
 
@@ -35,7 +37,8 @@ export class InProcessChannel implements Channel {
   }
 
   version(api: AnyApi, newest?: number): number | undefined {
-    return commonVersion(api, this.dispatcher.versions().get(api.key), newest)
+    this.served ??= this.dispatcher.versions()
+    return commonVersion(api, this.served.get(api.key), newest)
   }
 
   send<A extends AnyApi>(api: A, version: number, request: RequestDraftOf<A>, options: SendOptions, done: SendDone<A>): void {

@@ -82,9 +82,11 @@ export const errorTable = {
   // partition logs
   MR_LOG_CLOSED: row('operational', true, 6, 503, 'the log of {topic}-{partition} is closed'),
   MR_LOG_CORRUPT: row('operational', false, 2, 500, 'the log of {topic}-{partition} is damaged at offset {offset} in {path}: {reason}'),
+  MR_LOG_DIRECTORY_COPIED: row('config', false, 56, 500, '{first} and {second} have the same directory.id: one is a copy of the other; take it out of log.dirs'),
   MR_LOG_DIRECTORY_LOCKED: row('config', false, 56, 500, '{path} is in use by another broker process; stop it, or choose another data directory'),
   MR_LOG_DIRECTORY_OFFLINE: row('operational', true, 56, 503, 'the data directory {path} is offline since {reason}; look at the disk and restart the broker'),
   MR_LOG_OFFSET_OUT_OF_RANGE: row('request', false, 1, 416, 'offset {offset} of {topic}-{partition} is outside [{start}, {end}]'),
+  MR_LOG_PARTITION_TWICE: row('config', false, 56, 500, 'the partition {partition} is in {first} and in {second}; move one of the two directories away'),
   // the network
   MR_NET_ADDRESS_IN_USE: row('config', false, -1, 500, '{host}:{port} is in use by another process; stop it or choose another port'),
   MR_NET_CLOSED: row('operational', true, 13, 503, 'the connection to {host}:{port} closed: {reason}'),

@@ -23,15 +23,23 @@ export function batchReaching(bytes: Uint8Array, at: number, end: number, offset
   return position
 }
 
+/** Of the last `runEnd`; one object, overwritten by the next call. */
+export const run = {
+  /** Where the last batch of the run begins; -1 for an empty run. */
+  lastAt: -1,
+}
+
 /**
  * Where the run of batches ends that begins at `at`, lies wholly before `end`, takes at most `maxBytes` and holds no batch that begins at
  * or above `endOffset`. With `atLeastOne` the first batch may be larger than `maxBytes`.
  */
 export function runEnd(bytes: Uint8Array, at: number, end: number, endOffset: number, maxBytes: number, atLeastOne: boolean): number {
   let position = at
+  run.lastAt = -1
   while (position + batchHeaderBytes <= end && baseOffsetOf(bytes, position) < endOffset && lengthIsSound(bytes, position)) {
     const next = position + batchBytesOf(bytes, position)
     if (next > end || (next - at > maxBytes && !(atLeastOne && position === at))) break
+    run.lastAt = position
     position = next
   }
   return position

@@ -9,19 +9,20 @@ import { ClusterMetadata } from '../../kernel/ports/cluster-metadata.ts'
 import { Consensus } from '../../kernel/ports/consensus.ts'
 import { Controller } from '../../kernel/ports/controller.ts'
 import { Lifecycle } from '../../kernel/ports/lifecycle.ts'
-import { Logger } from '../../kernel/ports/telemetry.ts'
+import { Logger, Metrics } from '../../kernel/ports/telemetry.ts'
 import { clusterMetadataConfig } from './config.ts'
 import { ControllerService } from './controller-service.ts'
 import { type SettingsOf } from './core/image-changes.ts'
 import { type TopicRules } from './core/topic-commands.ts'
 import { MetadataPublisher } from './metadata-publisher.ts'
+import { observeMetadata } from './metrics.ts'
 
 export const plugin = definePlugin({
   name: 'cluster-metadata',
   contract: 1,
   summary: 'The controller: brokers, topics, placement, leaders, settings and producer ids as agreed records.',
   provides: [ClusterMetadata, Controller],
-  requires: [BrokerIdentity, BrokerSettings, Consensus, Random, Logger],
+  requires: [BrokerIdentity, BrokerSettings, Consensus, Random, Metrics, Logger],
   config: clusterMetadataConfig,
   register({ provide }, { partitionsMax }) {
     const publisher = new MetadataPublisher()
@@ -32,7 +33,10 @@ export const plugin = definePlugin({
         settingsOf: cachedSettings(settings),
       }, consensus, publisher, () => nextUint32(random), logger))
     // After the controller, so that whoever needs the metadata starts when it is loaded.
-    provide([ClusterMetadata], [Controller], () => publisher)
+    provide([ClusterMetadata], [Controller, Metrics], (_controller, metrics) => {
+      observeMetadata(metrics, () => publisher.image())
+      return publisher
+    })
   },
 })
 

@@ -1,10 +1,11 @@
 import { definePlugin } from '../../kernel/plugin/define-plugin.ts'
 import { BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
 import { BrokerSettings } from '../../kernel/ports/broker-settings.ts'
+import { Clock } from '../../kernel/ports/clock.ts'
 import { Consensus } from '../../kernel/ports/consensus.ts'
 import { KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
 import { FatalErrors, Lifecycle } from '../../kernel/ports/lifecycle.ts'
-import { Logger } from '../../kernel/ports/telemetry.ts'
+import { Logger, Metrics } from '../../kernel/ports/telemetry.ts'
 import { coordinationSingleConfig } from './config.ts'
 import { SingleVoter } from './single-voter.ts'
 
@@ -16,13 +17,13 @@ export const plugin = definePlugin({
   contract: 1,
   summary: 'Agrees on one log of commands with one voter: what is durable here is agreed.',
   provides: [Consensus],
-  requires: [BrokerIdentity, BrokerSettings, KeyValueEngine, FatalErrors, Logger],
+  requires: [BrokerIdentity, BrokerSettings, KeyValueEngine, FatalErrors, Clock, Metrics, Logger],
   config: coordinationSingleConfig,
   register({ provide }, { path, snapshotEntries, snapshotBytes }) {
-    provide([Consensus, Lifecycle], [BrokerIdentity, BrokerSettings, KeyValueEngine, FatalErrors, Logger],
-      (identity, settings, engine, fatal, logger) => new SingleVoter({
+    provide([Consensus, Lifecycle], [BrokerIdentity, BrokerSettings, KeyValueEngine, FatalErrors, Clock, Metrics, Logger],
+      (identity, settings, engine, fatal, clock, metrics, log) => new SingleVoter({
         nodeId: identity.nodeId, path: path ?? `${firstDataDirectory(settings)}/${directoryName}`, snapshotEntries, snapshotBytes,
-      }, engine, fatal, logger))
+      }, { engine, fatal, clock, metrics, log }))
   },
 })
 

@@ -1,12 +1,14 @@
 import { assert } from '../../base/assert.ts'
 import { deferred, type Deferred } from '../../base/deferred.ts'
 import { MillraceError } from '../../kernel/errors/millrace-error.ts'
+import { type Clock } from '../../kernel/ports/clock.ts'
 import { type Consensus, type ConsensusStatus, type ReplicatedMachine } from '../../kernel/ports/consensus.ts'
 import { type KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
 import { type FatalErrors, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
-import { type Logger } from '../../kernel/ports/telemetry.ts'
+import { type Logger, type Metrics } from '../../kernel/ports/telemetry.ts'
 import { emptyLog, nextEntry, type LogEntry, type LogPosition } from './core/log-entry.ts'
 import { VoterStore, type StoredLog } from './io/voter-store.ts'
+import { VoterMetrics } from './metrics.ts'
 
 export interface SingleVoterOptions {
   readonly nodeId: number
@@ -22,7 +24,17 @@ const writeBytesMax = 1_048_576
 
 interface PendingAppend {
   readonly entries: readonly LogEntry[]
+  readonly sinceMs: number
   readonly done: Deferred<number>
+}
+
+/** What a voter takes from its world. */
+export interface VoterWorld {
+  readonly engine: KeyValueEngine
+  readonly fatal: FatalErrors
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly log: Logger
 }
 
 type Phase = 'new' | 'started' | 'leading' | 'failed' | 'stopping' | 'stopped'
@@ -35,9 +47,8 @@ type Phase = 'new' | 'started' | 'leading' | 'failed' | 'stopping' | 'stopped'
  */
 export class SingleVoter implements Consensus, Lifecycle {
   private readonly options: SingleVoterOptions
-  private readonly engine: KeyValueEngine
-  private readonly fatal: FatalErrors
-  private readonly log: Logger
+  private readonly world: VoterWorld
+  private readonly metrics: VoterMetrics
   private phase: Phase = 'new'
   private store: VoterStore | undefined
   private stored: StoredLog | undefined
@@ -53,16 +64,15 @@ export class SingleVoter implements Consensus, Lifecycle {
   /** Settles with the append made last. */
   private newest: Promise<unknown> = Promise.resolve()
 
-  constructor(options: SingleVoterOptions, engine: KeyValueEngine, fatal: FatalErrors, log: Logger) {
+  constructor(options: SingleVoterOptions, world: VoterWorld) {
     this.options = options
-    this.engine = engine
-    this.fatal = fatal
-    this.log = log
+    this.world = world
+    this.metrics = new VoterMetrics(world.metrics, () => this.status(), () => this.store?.snapshotIndex ?? 0)
   }
 
   /** Locks the directory and checks all that is in it. */
   async start(): Promise<void> {
-    this.store = await VoterStore.open(this.engine, this.options.path)
+    this.store = await VoterStore.open(this.world.engine, this.options.path)
     this.stored = await this.store.load(this.options.nodeId)
     this.phase = 'started'
   }
@@ -90,7 +100,7 @@ export class SingleVoter implements Consensus, Lifecycle {
     this.entriesSinceSnapshot = stored.entries.length
     this.bytesSinceSnapshot = stored.entryBytes
     this.phase = 'leading'
-    this.log.info('metadata log opened', {
+    this.world.log.info('metadata log opened', {
       path: this.options.path, term: this.term, snapshotIndex: stored.snapshot?.index ?? 0, lastIndex: stored.last.index,
     })
     machine.led(this.term)
@@ -106,7 +116,7 @@ export class SingleVoter implements Consensus, Lifecycle {
       this.last = entry
     }
     const done = deferred<number>()
-    this.pending.push({ entries, done })
+    this.pending.push({ entries, sinceMs: this.world.clock.monotonicMs(), done })
     this.newest = done.promise
     this.writing ??= this.writeAll()
     return done.promise
@@ -166,6 +176,7 @@ export class SingleVoter implements Consensus, Lifecycle {
       this.entriesSinceSnapshot++
       this.bytesSinceSnapshot += entry.command.length
     }
+    this.metrics.commitSeconds.observe((this.world.clock.monotonicMs() - append.sinceMs) / 1000)
     append.done.resolve(this.applied.index)
   }
 
@@ -173,7 +184,7 @@ export class SingleVoter implements Consensus, Lifecycle {
     if (this.entriesSinceSnapshot < this.options.snapshotEntries && this.bytesSinceSnapshot < this.options.snapshotBytes) return
     const bytes = this.machine!.snapshot()
     await this.store!.saveSnapshot(this.applied, bytes)
-    this.log.info('metadata snapshot written', { index: this.applied.index, bytes: bytes.length })
+    this.world.log.info('metadata snapshot written', { index: this.applied.index, bytes: bytes.length })
     this.entriesSinceSnapshot = 0
     this.bytesSinceSnapshot = 0
   }
@@ -184,7 +195,7 @@ export class SingleVoter implements Consensus, Lifecycle {
     for (const append of [...batch, ...this.pending]) append.done.reject(error)
     this.pending = []
     if (!stopping) this.machine!.lost()
-    this.fatal.fatal(error, 'coordination-single')
+    this.world.fatal.fatal(error, 'coordination-single')
   }
 
   private refusal(): MillraceError {

@@ -5,7 +5,8 @@ import { ClusterMetadata } from '../../kernel/ports/cluster-metadata.ts'
 import { HealthCheck, Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { LogStore } from '../../kernel/ports/log-store.ts'
 import { Replicator } from '../../kernel/ports/replicator.ts'
-import { Logger } from '../../kernel/ports/telemetry.ts'
+import { Logger, Metrics } from '../../kernel/ports/telemetry.ts'
+import { observeReplicas } from './metrics.ts'
 import { SingleReplicator } from './single-replicator.ts'
 
 export const plugin = definePlugin({
@@ -14,10 +15,14 @@ export const plugin = definePlugin({
   summary: 'One replica a partition: what its log has flushed is what consumers may see.',
   provides: [Replicator],
   contributes: [HealthCheck],
-  requires: [BrokerIdentity, ClusterMetadata, LogStore, Logger],
+  requires: [BrokerIdentity, ClusterMetadata, LogStore, Metrics, Logger],
   config: z.object({}),
   register({ provide }) {
-    provide([Replicator, Lifecycle, HealthCheck], [BrokerIdentity, ClusterMetadata, LogStore, Logger],
-      (identity, metadata, store, logger) => new SingleReplicator(identity.nodeId, metadata, store, logger))
+    provide([Replicator, Lifecycle, HealthCheck], [BrokerIdentity, ClusterMetadata, LogStore, Metrics, Logger],
+      (identity, metadata, store, metrics, logger) => {
+        const replicator = new SingleReplicator(identity.nodeId, metadata, store, logger)
+        observeReplicas(metrics, () => replicator.replicas(), () => replicator.logsMissing)
+        return replicator
+      })
   },
 })

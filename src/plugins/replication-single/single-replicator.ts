@@ -54,6 +54,11 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
     }
   }
 
+  /** Partitions of this broker whose log could not be made. */
+  get logsMissing(): number {
+    return this.missing.size
+  }
+
   check(): Health {
     const [first] = this.missing
     if (first === undefined) return { state: 'ok', detail: '' }

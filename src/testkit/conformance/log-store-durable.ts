@@ -35,11 +35,11 @@ function fillVaried(log: PartitionLog, random: Prng, count: number): void {
 }
 
 /** What a store that survives a restart promises. */
-export const durableClaims = (seed: number): readonly LogStoreClaim[] => [
+export const durableClaims: readonly LogStoreClaim[] = [
   claim('a durable store can be restarted, killed and cut off', async subject => {
     for (const [end] of ends) check(subject[end] !== undefined, `the subject can ${end}`)
   }),
-  ...ends.map(([end, name]) => claim(`${name} after a flush leaves every log as it was`, async subject => {
+  ...ends.map(([end, name]) => claim(`${name} after a flush leaves every log as it was`, async (subject, seed) => {
     const random = new Prng(seed)
     const changed: Partial<TopicSettings> = { segmentBytes: 2000, indexIntervalBytes: 300, retentionMs: -1 }
     const logs = [0, 1, 2].map(() => newLog(subject, changed))
@@ -82,7 +82,7 @@ export const durableClaims = (seed: number): readonly LogStoreClaim[] => [
     await subject.kill!()
     for (const log of logs) checkEqual((await readRecords(subject, reopened(subject, log))).length, 30, 'records')
   }),
-  claim('durability fsync: a power cut takes nothing below the flushed offset, and leaves a prefix', async subject => {
+  claim('durability fsync: a power cut takes nothing below the flushed offset, and leaves a prefix', async (subject, seed) => {
     for (let round = 0; round < 8; round++) {
       const random = new Prng(seed + round)
       const log = newLog(subject, { durability: 'fsync', segmentBytes: random.pick([500, 5000]) })

@@ -58,8 +58,10 @@ export async function randomOperations(subject: LogStoreSubject, capabilities: L
     retentionBytes: random.pick([-1, 3000]),
     durability: random.pick(['fsync', 'os'] as const),
   }
-  const run = new RandomRun(subject, newLog(subject, changed), changed, random, seed)
+  const log = newLog(subject, changed)
+  const run = new RandomRun(subject, log, changed, random, seed)
   for (let step = 0; step < 60; step++) await run.step(capabilities.durable)
+  subject.store.remove(log.id.topicId, log.id.partition)
 }
 
 class RandomRun {

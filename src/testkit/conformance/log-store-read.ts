@@ -5,8 +5,8 @@ import {
   append, fill, logStoreClaim as claim, makeBatch, newLog, readBytes, readRecords, recordsOf, type FoundRecord, type LogStoreClaim,
 } from './log-store-subject.ts'
 
-/** Reads by offset and look-ups by time. `seed` is printed by what fails. */
-export const readClaims = (seed: number): readonly LogStoreClaim[] => [
+/** Reads by offset and look-ups by time. */
+export const readClaims: readonly LogStoreClaim[] = [
   claim('quirk 35: a read begins with the batch that holds the offset, whole', async subject => {
     const log = newLog(subject, { indexIntervalBytes: 100 })
     for (let index = 0; index < 20; index++) append(log, makeBatch(5))
@@ -87,7 +87,7 @@ export const readClaims = (seed: number): readonly LogStoreClaim[] => [
     await readRecords(subject, log)
     checkEqual(calls, finished, 'calls in the end')
   }),
-  claim('all offsets of a log of many segments are found, at any index interval', async subject => {
+  claim('all offsets of a log of many segments are found, at any index interval', async (subject, seed) => {
     const random = new Prng(seed)
     for (const indexIntervalBytes of [1, 150, 4096]) {
       const log = newLog(subject, { segmentBytes: 1000, indexIntervalBytes })
@@ -104,7 +104,7 @@ export const readClaims = (seed: number): readonly LogStoreClaim[] => [
       checkEqual((await readRecords(subject, log, 0, 500)).length, log.endOffset, `seed ${seed}: records in reads of 500 bytes`)
     }
   }),
-  claim('quirk 42: look-ups by time equal a full scan, for any timestamps and bounds', async subject => {
+  claim('quirk 42: look-ups by time equal a full scan, for any timestamps and bounds', async (subject, seed) => {
     const random = new Prng(seed)
     for (const range of [5, 100, 100_000]) {
       const log = newLog(subject, { segmentBytes: 1500, indexIntervalBytes: random.pick([1, 200, 4096]), retentionMs: -1 })

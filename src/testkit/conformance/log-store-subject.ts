@@ -38,7 +38,8 @@ export interface LogStoreSubject {
   dispose?(): Promise<void>
 }
 
-export type LogStoreBody = (subject: LogStoreSubject) => Promise<void>
+/** `seed` is what random claims are drawn from; their failures name it. */
+export type LogStoreBody = (subject: LogStoreSubject, seed: number) => Promise<void>
 
 export interface LogStoreClaim {
   readonly title: string

@@ -42,6 +42,11 @@ export class VoterStore {
     this.witness = witness
   }
 
+  /** Up to which the newest snapshot goes; 0 when there is none. */
+  get snapshotIndex(): number {
+    return this.pointer?.index ?? 0
+  }
+
   /** Locks the directory. Rejects as KeyValueEngine.open does. */
   static async open(engine: KeyValueEngine, path: string): Promise<VoterStore> {
     const log = await engine.open(`${path}/log`)

@@ -135,7 +135,7 @@ export class FetchRun implements Expiring, FetchProgress {
       return
     }
     this.looping = false
-    if (this.last || this.urgent > 0 || this.totalBytes >= this.request.minBytes) this.answer()
+    if (this.last || this.urgent > 0 || this.isEnough()) this.answer()
     else this.wait()
   }
 
@@ -216,7 +216,12 @@ export class FetchRun implements Expiring, FetchProgress {
     for (const partition of this.partitions) partition.cancelWait()
   }
 
-  /** Whether enough has come for another look. */
+  /** Logs may give less than there is, up to the end of a segment: such a fetch does not wait for what is there already. */
+  private isEnough(): boolean {
+    return this.totalBytes >= this.request.minBytes || (this.totalBytes > 0 && this.worthReading())
+  }
+
+  /** Whether about as much as is wanted can be read. */
   private worthReading(): boolean {
     let bytes = 0
     for (const partition of this.partitions) bytes += partition.estimate(this.readableEnd(partition.replica!))

@@ -15,7 +15,7 @@ export interface Call<R = any> {
   readonly request: R
 }
 
-const served: ReadonlyMap<number, wire.Api> = new Map([
+export const servedApis: ReadonlyMap<number, wire.Api> = new Map([
   wire.produceApi, wire.fetchApi, wire.listOffsetsApi, wire.metadataApi, wire.apiVersionsApi, wire.createTopicsApi, wire.deleteTopicsApi,
   wire.initProducerIdApi, wire.offsetForLeaderEpochApi, wire.describeConfigsApi, wire.describeClusterApi, wire.saslHandshakeApi,
   wire.saslAuthenticateApi, wire.deleteRecordsApi, wire.createPartitionsApi, wire.incrementalAlterConfigsApi,
@@ -112,7 +112,7 @@ export class FakeConnection implements SocketHandler {
   private take(frame: Uint8Array): void {
     const reader = new BytesReader(frame)
     const header = wire.readRequestHeader(reader)
-    const api = served.get(header.apiKey)
+    const api = servedApis.get(header.apiKey)
     if (api === undefined) throw new Error(`no API ${header.apiKey}`)
     const isTooNew = header.apiKey === 18 && header.apiVersion > this.node.cluster.versions.get(18)!.max
     const request: unknown = isTooNew ? {} : wire.codecFor(api.request, header.apiVersion).read(reader)

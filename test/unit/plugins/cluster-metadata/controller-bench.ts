@@ -5,6 +5,7 @@ import { ControllerService } from '../../../../src/plugins/cluster-metadata/cont
 import { MetadataPublisher } from '../../../../src/plugins/cluster-metadata/metadata-publisher.ts'
 import { SingleVoter } from '../../../../src/plugins/coordination-single/single-voter.ts'
 import { nullLogger } from '../../../../src/testkit/world/null-telemetry.ts'
+import { voterWorld } from '../coordination-single/voter-world.ts'
 import { clusterId, rules, settingsOf } from './core/metadata-fixtures.ts'
 
 export interface RunningController {
@@ -26,7 +27,7 @@ export interface ControllerOptions {
 /** Voter, controller and publisher over an engine, not started. */
 export function makeController(engine: KeyValueEngine, options: ControllerOptions = {}): RunningController {
   const fatal = { fatal: (error: unknown) => { throw error } }
-  const consensus = new SingleVoter({ nodeId: 1, path: '/meta', snapshotEntries: options.snapshotEntries ?? 1000, snapshotBytes: 1 << 24 }, engine, fatal, nullLogger)
+  const consensus = new SingleVoter({ nodeId: 1, path: '/meta', snapshotEntries: options.snapshotEntries ?? 1000, snapshotBytes: 1 << 24 }, voterWorld(engine, fatal))
   const metadata = new MetadataPublisher()
   const random = new Prng(options.seed ?? 1)
   const controller = new ControllerService({ clusterId: options.clusterId ?? clusterId, rules, settingsOf }, options.wrap?.(consensus) ?? consensus, metadata,

@@ -4,8 +4,8 @@ import { type KeyValueEngine } from '../../../../src/kernel/ports/key-value-stor
 import { entryKey } from '../../../../src/plugins/coordination-single/core/store-layout.ts'
 import { SingleVoter } from '../../../../src/plugins/coordination-single/single-voter.ts'
 import { NotedMachine } from '../../../../src/testkit/conformance/consensus.ts'
-import { nullLogger } from '../../../../src/testkit/world/null-telemetry.ts'
 import { CrashDisk } from './crash-key-value.ts'
+import { voterWorld } from './voter-world.ts'
 
 const options = { nodeId: 1, path: '/meta', snapshotEntries: 100, snapshotBytes: 1 << 20 }
 const fatalErrors: unknown[] = []
@@ -13,7 +13,7 @@ const fatal = { fatal: (error: unknown) => { fatalErrors.push(error) } }
 const keyText = (index: number): string => String.fromCharCode(...entryKey(index))
 
 async function open(engine: KeyValueEngine, changed: Partial<typeof options> = {}) {
-  const voter = new SingleVoter({ ...options, ...changed }, engine, fatal, nullLogger)
+  const voter = new SingleVoter({ ...options, ...changed }, voterWorld(engine, fatal))
   const machine = new NotedMachine()
   await voter.start()
   await voter.open(machine)

@@ -1,0 +1,18 @@
+import { z } from 'zod'
+
+const mebibyte = 1024 * 1024
+
+export const storageLocalConfig = z.object({
+  syncsInFlightMax: z.int().min(1).max(64).default(3)
+    .describe('Most syncs of segments under way at a time in one data directory. The thread pool has four threads, and reads need one.'),
+  residentBytes: z.int().min(0).default(64 * mebibyte)
+    .describe('Bytes before the end of a log that are taken to be in the page cache, if this process wrote them, and read on the event loop.'),
+  readBufferBytes: z.int().min(mebibyte).default(64 * mebibyte)
+    .describe('Bytes of read buffers that are kept for reuse. More are made when more reads are under way.'),
+  indexCacheBytes: z.int().min(mebibyte).default(64 * mebibyte)
+    .describe('Memory for the indexes of closed segments; a segment of 1 GiB has about 5 MiB of them.'),
+  idleFilesMax: z.int().min(0).default(512)
+    .describe('Closed segments that are kept open after a read. Each partition has one open file beside them.'),
+})
+
+export type StorageLocalConfig = z.output<typeof storageLocalConfig>

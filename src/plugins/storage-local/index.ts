@@ -1,0 +1,2 @@
+export { SegmentedLogStore } from './segmented-log-store.ts'
+export { storageLocal, storageLocal as plugin } from './plugin.ts'

@@ -1,0 +1,78 @@
+import { type FileSystem } from '../../../kernel/ports/file-system.ts'
+import { readWhole } from './index-file.ts'
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** A small text file that is only ever replaced as a whole: written beside, synced, renamed over. A reader finds one version or the other. */
+export class CheckpointFile {
+  readonly path: string
+  private readonly files: FileSystem
+  private readonly directory: string
+  /** The text that is known to be in the file, to leave out writes that change nothing. */
+  private current: string | undefined
+  /** The rename that put `current` in place was followed by a sync of the directory. */
+  private currentDurable = false
+  private writes = 0
+
+  constructor(files: FileSystem, directory: string, name: string) {
+    this.files = files
+    this.directory = directory
+    this.path = `${directory}/${name}`
+  }
+
+  /** Undefined when there is no such file. */
+  read(): string | undefined {
+    const bytes = readWhole(this.files, this.path)
+    return bytes === undefined ? undefined : decoder.decode(bytes)
+  }
+
+  /** Durable when it returns. */
+  write(text: string): void {
+    this.writes++
+    if (text === this.current) {
+      if (!this.currentDurable) this.files.syncDirectory(this.directory)
+      this.currentDurable = true
+      return
+    }
+    const file = this.files.open(`${this.path}.tmp`, 'ensure')
+    try {
+      replaceContent(file, text)
+      file.syncNow()
+    } finally {
+      file.close()
+    }
+    this.files.rename(`${this.path}.tmp`, this.path)
+    this.files.syncDirectory(this.directory)
+    this.current = text
+    this.currentDurable = true
+  }
+
+  /**
+   * The same off the event loop, for what is a bound and no promise: after a power cut the file may be the one before. A `write` in the
+   * meantime wins. `done` is called once, later or at once when there is nothing to do.
+   */
+  writeLater(text: string, done: (error: unknown) => void): void {
+    if (text === this.current) return done(undefined)
+    const turn = ++this.writes
+    const file = this.files.open(`${this.path}.tmp`, 'ensure')
+    replaceContent(file, text)
+    file.sync(error => {
+      file.close()
+      if (error !== undefined || turn !== this.writes) return done(error)
+      try {
+        this.files.rename(`${this.path}.tmp`, this.path)
+        this.current = text
+        this.currentDurable = false
+      } catch (failure) {
+        return done(failure)
+      }
+      done(undefined)
+    })
+  }
+}
+
+function replaceContent(file: { truncate(bytes: number): void, write(pieces: readonly Uint8Array[], position: number): void }, text: string): void {
+  file.truncate(0)
+  file.write([encoder.encode(text)], 0)
+}

@@ -1,0 +1,148 @@
+import { isUuid, randomUuid, uuidBytes, type Uuid } from '../../../base/uuid.ts'
+import { MillraceError } from '../../../kernel/errors/index.ts'
+import { parsePartitionOffsets, type PartitionOffsets } from '../../../kernel/log/checkpoint-text.ts'
+import { type BrokerIdentity } from '../../../kernel/ports/broker-identity.ts'
+import { type Random } from '../../../kernel/ports/clock.ts'
+import { type FileSystem } from '../../../kernel/ports/file-system.ts'
+import { type KeyValueEngine, type KeyValueStore } from '../../../kernel/ports/key-value-store.ts'
+import { type Logger } from '../../../kernel/ports/telemetry.ts'
+import { parsePartitionDirectory } from '../core/segment-name.ts'
+import { formatMetaProperties, parseMetaProperties } from '../core/meta-properties.ts'
+import { CheckpointFile } from './checkpoint-file.ts'
+import { readWhole } from './index-file.ts'
+
+export interface DataDirectoryWorld {
+  readonly files: FileSystem
+  readonly engine: KeyValueEngine
+  readonly random: Random
+  readonly logger: Logger
+  readonly identity: BrokerIdentity
+}
+
+const cleanMarkerName = '.kafka_cleanshutdown'
+
+/**
+ * One of `log.dirs`: whose it is, that nobody else has it, how it was left, and its checkpoints. What a broker finds here belongs to the
+ * cluster and node of `meta.properties`; the lock is a small key-value store at `.lock`, since Node has no file locks.
+ */
+export class DataDirectory {
+  readonly path: string
+  readonly recoveryPoints: CheckpointFile
+  readonly logStarts: CheckpointFile
+  readonly watermarks: CheckpointFile
+  /** Drawn when the directory was first used. */
+  id: Uuid = ''
+  /** The last stop was clean. */
+  clean = false
+  private readonly world: DataDirectoryWorld
+  private readonly meta: CheckpointFile
+  private readonly cleanMarker: CheckpointFile
+  private lock: KeyValueStore | undefined
+  private made = false
+
+  constructor(path: string, world: DataDirectoryWorld) {
+    this.path = path
+    this.world = world
+    const file = (name: string): CheckpointFile => new CheckpointFile(world.files, path, name)
+    this.meta = file('meta.properties')
+    this.cleanMarker = file(cleanMarkerName)
+    this.recoveryPoints = file('recovery-point-offset-checkpoint')
+    this.logStarts = file('log-start-offset-checkpoint')
+    this.watermarks = file('replication-offset-checkpoint')
+  }
+
+  /**
+   * Takes the directory into use, making it if it is not there. Rejects with MR_LOG_DIRECTORY_LOCKED, MR_CLUSTER_ID_MISMATCH,
+   * MR_CLUSTER_NODE_MISMATCH, or MR_FILE_… when it cannot be written.
+   */
+  async open(): Promise<void> {
+    const { files, engine } = this.world
+    files.makeDirectory(this.path)
+    files.syncDirectory(parentOf(this.path))
+    this.checkWritable()
+    if (files.stat(`${this.path}/.lock`)?.kind === 'file') {
+      throw new MillraceError('MR_FILE_EXISTS', {
+        operation: 'lock: Apache Kafka has made a file of this name; when it does not run, remove', path: `${this.path}/.lock`,
+      })
+    }
+    this.lock = await engine.open(`${this.path}/.lock`)
+    this.readMeta()
+    this.takeCleanMarker()
+  }
+
+  /** Says that everything here was synced. The last thing before `close`. */
+  markClean(): void {
+    this.cleanMarker.write('{"version":0,"brokerEpoch":-1}')
+  }
+
+  async close(): Promise<void> {
+    const lock = this.lock
+    this.lock = undefined
+    await lock?.close()
+  }
+
+  /** What a checkpoint of offsets holds; undefined when it is lost. Empty for a directory that is new. */
+  readOffsets(file: CheckpointFile): PartitionOffsets | undefined {
+    const text = file.read()
+    if (text === undefined) return this.made ? new Map() : undefined
+    try {
+      return parsePartitionOffsets(text)
+    } catch (error) {
+      this.world.logger.warn('a checkpoint cannot be read', { path: file.path, reason: String(error) })
+      return undefined
+    }
+  }
+
+  private checkWritable(): void {
+    const { files } = this.world
+    const path = `${this.path}/writable.tmp`
+    files.open(path, 'ensure').close()
+    files.remove(path)
+  }
+
+  private readMeta(): void {
+    const { files, identity, random, logger } = this.world
+    const text = this.meta.read()
+    const found = text === undefined ? undefined : parseMetaProperties(text)
+    if (text !== undefined && found === undefined) {
+      throw new MillraceError('MR_FILE_FAILED', { operation: 'read', path: this.meta.path, reason: 'it is of a version that this release does not know' })
+    }
+    if (found?.clusterId !== undefined && found.clusterId !== identity.clusterId) {
+      throw new MillraceError('MR_CLUSTER_ID_MISMATCH', { path: this.path, found: found.clusterId, expected: identity.clusterId })
+    }
+    if (found?.nodeId !== undefined && found.nodeId !== identity.nodeId) {
+      throw new MillraceError('MR_CLUSTER_NODE_MISMATCH', { path: this.path, found: found.nodeId, expected: identity.nodeId })
+    }
+    this.made = found === undefined && !files.list(this.path).some(name => parsePartitionDirectory(name) !== undefined)
+    if (found === undefined && !this.made) logger.warn('the directory has partitions and no meta.properties; it is taken to be this node\'s', { path: this.path })
+    this.id = found?.directoryId !== undefined && isDirectoryId(found.directoryId) ? found.directoryId : drawDirectoryId(random)
+    if (this.id !== found?.directoryId || found.clusterId === undefined) {
+      this.meta.write(formatMetaProperties({ clusterId: identity.clusterId, nodeId: identity.nodeId, directoryId: this.id }))
+    }
+  }
+
+  /** From here on a crash counts as unclean, also while logs are loaded. */
+  private takeCleanMarker(): void {
+    const { files } = this.world
+    this.clean = readWhole(files, this.cleanMarker.path) !== undefined
+    if (!this.clean) return
+    files.remove(this.cleanMarker.path)
+    files.syncDirectory(this.path)
+  }
+}
+
+function parentOf(path: string): string {
+  const slash = path.replace(/\/+$/, '').lastIndexOf('/')
+  return slash < 0 ? '.' : path.slice(0, Math.max(1, slash))
+}
+
+/** The first hundred ids are reserved for what Kafka means by them. */
+function isDirectoryId(text: string): boolean {
+  if (!isUuid(text)) return false
+  const bytes = uuidBytes(text)
+  return bytes.some((byte, index) => index < 15 ? byte !== 0 : byte >= 100)
+}
+
+function drawDirectoryId(random: Random): Uuid {
+  return randomUuid(() => Math.floor(random.fraction() * 0x1_0000_0000))
+}

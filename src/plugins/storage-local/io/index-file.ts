@@ -1,0 +1,167 @@
+import { type File, type FileSystem } from '../../../kernel/ports/file-system.ts'
+import { lastOffsetOf, magicOf, maxTimestampOf } from '../../../kernel/record/batch-header.ts'
+import { OffsetIndex, offsetEntryBytes } from '../core/offset-index.ts'
+import { SegmentIndexes } from '../core/segment-indexes.ts'
+import { TimeIndex, timeEntryBytes } from '../core/time-index.ts'
+import { BatchScan } from './batch-scan.ts'
+
+/** A segment whose indexes are wanted. */
+export interface IndexedFile {
+  readonly baseOffset: number
+  /** The path of its files without their suffix. */
+  readonly stem: string
+  readonly file: File
+  readonly sizeBytes: number
+}
+
+/**
+ * An index that misses its end is found by the bytes behind its last entry. No less than this is allowed: the interval may have been
+ * larger when the segment was written, and a search through so few bytes costs nothing.
+ */
+const tailBytesAllowed = 65_536
+
+export interface LoadedIndexes {
+  readonly indexes: SegmentIndexes
+  /** Behind the last batch; the base offset without batches. */
+  readonly endOffset: number
+  /** Why the files were not believed and the indexes were made from the batches; undefined when they were. */
+  readonly rebuilt: string | undefined
+  /** What follows the last batch, if anything does. */
+  readonly problem: string | undefined
+}
+
+/**
+ * The indexes of a segment as its files have them, if they agree with each other and with the batches that they name, or else from its
+ * batches. Nothing protects the content of index files: an entry that leads nowhere is found here or by the read that uses it, a
+ * file that lost its end by the bytes behind its last entry.
+ */
+export function loadIndexes(files: FileSystem, segment: IndexedFile, intervalBytes: number): LoadedIndexes {
+  const offsetBytes = readWhole(files, `${segment.stem}.index`)
+  const timeBytes = readWhole(files, `${segment.stem}.timeindex`)
+  if (offsetBytes === undefined || timeBytes === undefined) return rebuild(segment, intervalBytes, 'it is missing')
+  const offsets = OffsetIndex.decode(segment.baseOffset, offsetBytes, segment.sizeBytes)
+  if (offsets === undefined) return rebuild(segment, intervalBytes, 'the offset index is not in order')
+  const tail = scanTail(segment, offsets, Math.max(intervalBytes, tailBytesAllowed))
+  if (typeof tail === 'string') return rebuild(segment, intervalBytes, tail)
+  const times = TimeIndex.decode(segment.baseOffset, timeBytes, tail.endOffset)
+  if (times === undefined) return rebuild(segment, intervalBytes, 'the time index is not in order')
+  const indexes = new SegmentIndexes(offsets, times)
+  const problem = tail.largestTimestamp > times.lastTimestamp ? 'the time index lacks its end' : lastTimeProblem(segment, indexes)
+  if (problem !== undefined) return rebuild(segment, intervalBytes, problem)
+  indexes.bytesSinceEntry = tail.bytes
+  return { indexes, endOffset: tail.endOffset, rebuilt: undefined, problem: undefined }
+}
+
+/** The indexes of a segment from the headers of its batches. */
+export function rebuild(segment: IndexedFile, intervalBytes: number, reason: string): LoadedIndexes {
+  const indexes = SegmentIndexes.empty(segment.baseOffset)
+  const scan = new BatchScan(segment.file, 0, segment.sizeBytes, new Uint8Array(1 << 20))
+  let endOffset = segment.baseOffset
+  while (scan.next()) {
+    indexes.count(scan.bytes, scan.at, scan.sizeBytes, scan.position, intervalBytes)
+    endOffset = lastOffsetOf(scan.bytes, scan.at) + 1
+  }
+  indexes.close()
+  return { indexes, endOffset, rebuilt: reason, problem: scan.problem === undefined ? undefined : `at byte ${scan.position}: ${scan.problem}` }
+}
+
+/** The batch that an entry names, if it is there: whether the header at its position has its last offset. */
+export function entryHolds(bytes: Uint8Array, at: number, lastOffset: number): boolean {
+  return magicOf(bytes, at) === 2 && lastOffsetOf(bytes, at) === lastOffset
+}
+
+interface Tail {
+  readonly endOffset: number
+  readonly largestTimestamp: number
+  readonly bytes: number
+}
+
+/** From the last entry on, or from the first batch: text says what does not fit. */
+function scanTail(segment: IndexedFile, offsets: OffsetIndex, bytesAllowed: number): Tail | string {
+  const last = offsets.count - 1
+  const start = last < 0 ? 0 : offsets.positionAt(last)
+  const scan = new BatchScan(segment.file, start, segment.sizeBytes)
+  let [endOffset, largestTimestamp, counted] = [segment.baseOffset, -1, 0]
+  while (scan.next()) {
+    if (scan.position === start && last >= 0 && !entryHolds(scan.bytes, scan.at, offsets.offsetAt(last))) return 'its last entry leads to no batch'
+    if (counted > bytesAllowed) return 'it lacks entries at its end'
+    counted += scan.sizeBytes
+    endOffset = lastOffsetOf(scan.bytes, scan.at) + 1
+    largestTimestamp = Math.max(largestTimestamp, maxTimestampOf(scan.bytes, scan.at))
+  }
+  return scan.problem === undefined ? { endOffset, largestTimestamp, bytes: counted }
+    : `behind its last entry, at byte ${scan.position}: ${scan.problem}`
+}
+
+/** The last time entry is what retention and look-ups go by: the batch that it names must have its timestamp. */
+function lastTimeProblem(segment: IndexedFile, { offsets, times }: SegmentIndexes): string | undefined {
+  if (times.count === 0) return undefined
+  const entry = offsets.floor(times.lastOffset)
+  const scan = new BatchScan(segment.file, entry < 0 ? 0 : offsets.positionAt(entry), segment.sizeBytes)
+  while (scan.next()) {
+    const lastOffset = lastOffsetOf(scan.bytes, scan.at)
+    if (lastOffset < times.lastOffset) continue
+    return lastOffset === times.lastOffset && maxTimestampOf(scan.bytes, scan.at) === times.lastTimestamp ? undefined
+      : 'the last entry of the time index is of no batch'
+  }
+  return 'the last entry of the time index is behind the last batch'
+}
+
+/** Appends to the index files what they do not have yet, and cuts what they should not have. */
+export class IndexFiles {
+  private readonly files: FileSystem
+  private readonly stem: string
+  private offsetsWritten: number
+  private timesWritten: number
+
+  /** `written` says that the files hold the indexes as they were loaded. */
+  constructor(files: FileSystem, stem: string, written?: SegmentIndexes) {
+    this.files = files
+    this.stem = stem
+    this.offsetsWritten = written?.offsets.count ?? -1
+    this.timesWritten = written?.times.count ?? -1
+  }
+
+  write({ offsets, times }: SegmentIndexes): void {
+    if (this.offsetsWritten !== offsets.count) {
+      const first = Math.max(0, this.offsetsWritten)
+      this.append('.index', offsets.encode(first), first * offsetEntryBytes)
+      this.offsetsWritten = offsets.count
+    }
+    if (this.timesWritten !== times.count) {
+      const first = Math.max(0, this.timesWritten)
+      this.append('.timeindex', times.encode(first), first * timeEntryBytes)
+      this.timesWritten = times.count
+    }
+  }
+
+  /** Entries were dropped from the indexes: what the files hold beyond them is overwritten by the next write. */
+  truncated({ offsets, times }: SegmentIndexes): void {
+    // One less than all: the next write must happen, and cut the files, also when nothing is added.
+    this.offsetsWritten = Math.min(this.offsetsWritten, offsets.count) - 1
+    this.timesWritten = Math.min(this.timesWritten, times.count) - 1
+  }
+
+  private append(suffix: string, bytes: Uint8Array, position: number): void {
+    const file = this.files.open(`${this.stem}${suffix}`, 'ensure')
+    try {
+      if (file.size() > position) file.truncate(position)
+      file.write([bytes], position)
+    } finally {
+      file.close()
+    }
+  }
+}
+
+/** All bytes of a small file, or its last ones; undefined when there is none. */
+export function readWhole(files: FileSystem, path: string, lastBytes = Infinity): Uint8Array | undefined {
+  if (files.stat(path)?.kind !== 'file') return undefined
+  const file = files.open(path, 'read')
+  try {
+    const size = file.size()
+    const bytes = new Uint8Array(Math.min(size, lastBytes))
+    return bytes.subarray(0, file.read(bytes, 0, bytes.length, size - bytes.length))
+  } finally {
+    file.close()
+  }
+}

@@ -1,0 +1,58 @@
+import { type FileSystem } from '../../../kernel/ports/file-system.ts'
+import { segmentFileName } from '../core/segment-name.ts'
+import { type Segment } from './segment.ts'
+
+/**
+ * Makes what is written of a segment durable, its name included, off the event loop. `done` is called later; without an error
+ * `syncedBytes` has moved to what the segment had when this was called.
+ */
+export function syncSegment(files: FileSystem, segment: Segment, done: (error: unknown) => void): void {
+  const { sizeBytes, endOffset } = segment
+  const truncations = segment.truncations
+  const file = segment.handle.use()
+  file.sync(error => {
+    segment.handle.done()
+    if (error !== undefined) return done(error)
+    try {
+      if (!segment.nameSynced) files.syncDirectory(segment.directory)
+    } catch (failure) {
+      return done(failure)
+    }
+    segment.nameSynced = true
+    // A truncation meanwhile has synced what it left; what came behind it is not covered by this sync.
+    if (segment.truncations === truncations && segment.syncedBytes < sizeBytes) {
+      segment.syncedBytes = sizeBytes
+      segment.syncedOffset = endOffset
+    }
+    done(undefined)
+  })
+}
+
+/**
+ * Makes the index files of a closed segment and the producer snapshot at its end durable, one after the other. Until then the recovery
+ * point stays below its end, so that a crash has them made anew.
+ */
+export function syncSides(files: FileSystem, segment: Segment, endOffset: number, done: (error: unknown) => void): void {
+  const paths = [segment.path('.index'), segment.path('.timeindex'), `${segment.directory}/${segmentFileName(endOffset, '.snapshot')}`]
+  try {
+    segment.writeIndexes()
+  } catch (error) {
+    return done(error)
+  }
+  const next = (): void => {
+    const path = paths.shift()
+    if (path === undefined) {
+      segment.sidesSynced = true
+      return done(undefined)
+    }
+    // A snapshot that could not be written, or a segment that was deleted, has nothing to sync.
+    if (files.stat(path) === undefined) return next()
+    const file = files.open(path, 'update')
+    file.sync(error => {
+      file.close()
+      if (error !== undefined) return done(error)
+      next()
+    })
+  }
+  next()
+}

@@ -1,0 +1,300 @@
+import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
+import { formatPartitionOffsets, partitionName, type PartitionOffsets } from '../../kernel/log/checkpoint-text.ts'
+import { type PartitionId } from '../../kernel/model/ids.ts'
+import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
+import { type DirectoryStatus } from '../../kernel/ports/log-store.ts'
+import { formatPartitionMetadata, parsePartitionMetadata } from './core/partition-metadata.ts'
+import { markedDirectory, parsePartitionDirectory, segmentFileName, type DirectoryState } from './core/segment-name.ts'
+import { type CheckpointFile } from './io/checkpoint-file.ts'
+import { type DataDirectory } from './io/data-directory.ts'
+import { Flusher } from './io/flusher.ts'
+import { readWhole } from './io/index-file.ts'
+import { finishLog, loadLog, type KnownOfLog, type LoadReport } from './log-loader.ts'
+import { LogState } from './log-state.ts'
+import { type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
+import { SegmentedLog } from './segmented-log.ts'
+
+/** A log under durability `os` is synced in the background when so much of it is not, so that a restart has no more than that to check. */
+const unsyncedBytesMax = 64 * 1024 * 1024
+
+const tooManyFiles = new Set(['EMFILE', 'ENFILE'])
+
+/** Sub-directories that are nobody's partitions, and none of our business. */
+const knownNames = /^(\.lock|__millrace_metadata|remote-log-index-cache|__cluster_metadata-\d+|writable\.tmp)$/
+
+/** What is known of a log that is out of service because it was found damaged; its checkpoints stay as they were. */
+type Fenced = Pick<KnownOfLog, 'startOffset' | 'highWatermark'> & { readonly recoveryPoint: number }
+
+export interface LogDirectoryOptions {
+  readonly syncsMax: number
+  /** Of a log that is not configured yet. */
+  readonly defaults: TopicSettings
+  /** The directory went out of service. */
+  readonly failed: (error: Error) => void
+}
+
+/** The logs of one data directory: loading and making them, their checkpoints, and their end when the disk cannot be trusted any more. */
+export class LogDirectory implements LogHome {
+  readonly data: DataDirectory
+  readonly flusher: Flusher
+  /** By `<topic>-<partition>`. */
+  readonly logs = new Map<string, SegmentedLog>()
+  offline: MillraceError | undefined
+  private readonly world: LogWorld
+  private readonly options: LogDirectoryOptions
+  private readonly fenced = new Map<string, Fenced>()
+  /** Names of logs that were removed, and may still stand in the checkpoint files. */
+  private readonly staleNames = new Set<string>()
+
+  constructor(data: DataDirectory, world: LogWorld, options: LogDirectoryOptions) {
+    this.data = data
+    this.world = world
+    this.options = options
+    this.flusher = new Flusher(options.syncsMax, error => void this.fail(error))
+  }
+
+  get path(): string { return this.data.path }
+
+  fail(error: unknown): Error {
+    if (this.offline !== undefined) return this.offline
+    const reason = error instanceof Error ? error.message : String(error)
+    this.offline = new MillraceError('MR_LOG_DIRECTORY_OFFLINE', { path: this.path, reason }, error)
+    this.world.logger.error('a data directory is out of service', { path: this.path, reason, logs: this.logs.size })
+    for (const log of this.logs.values()) log.state.fail(this.offline)
+    this.options.failed(this.offline)
+    return this.offline
+  }
+
+  fault(error: unknown): unknown {
+    if (!isMillraceError(error) || !error.code.startsWith('MR_FILE_') || error.code === 'MR_FILE_NO_SPACE') return error
+    return tooManyFiles.has(String(error.details.reason)) ? error : this.fail(error)
+  }
+
+  /** Names of the partition directories in service; removes those of deleted topics, and warns of what it does not know. */
+  partitions(): string[] {
+    const { files, logger } = this.world
+    const names: string[] = []
+    for (const name of files.list(this.path)) {
+      const path = `${this.path}/${name}`
+      if (knownNames.test(name) || files.stat(path)?.kind !== 'directory') continue
+      const parsed = parsePartitionDirectory(name)
+      if (parsed === undefined) logger.warn('a directory that is no partition is left alone', { path })
+      else if (parsed.state === undefined) names.push(name)
+      else if (parsed.state === 'delete') files.remove(path)
+      else logger.warn(`a directory marked ${parsed.state} is left alone`, { path })
+    }
+    return names
+  }
+
+  /** Brings the log in one partition directory into service. A damaged one is listed, and fails every call. */
+  load(name: string, known: KnownOfLog): LoadReport {
+    const parsed = parsePartitionDirectory(name)!
+    const directory = `${this.path}/${name}`
+    const text = readWhole(this.world.files, `${directory}/partition.metadata`)
+    const topicId = text === undefined ? undefined : parsePartitionMetadata(new TextDecoder().decode(text))
+    if (topicId === undefined) {
+      this.mark(parsed, 'stray')
+      this.world.logger.warn('a partition without its topic id was set aside', { path: directory })
+      return { scannedBytes: 0, cutBytes: 0 }
+    }
+    const state = new LogState({ topic: parsed.topic, partition: parsed.partition, topicId }, directory, this.options.defaults, this.world, this)
+    const log = new SegmentedLog(state, this.flusher)
+    this.logs.set(name, log)
+    try {
+      return loadLog(state, known)
+    } catch (error) {
+      if (!isMillraceError(error, 'MR_LOG_CORRUPT') && !isMillraceError(error, 'MR_RECORD_CORRUPT')) throw error
+      this.fence(name, log, known, error)
+      return { scannedBytes: 0, cutBytes: 0 }
+    }
+  }
+
+  /** A new log. Its directory comes into being under the name of a deleted one, so that a crash leaves nothing half made. */
+  create(id: PartitionId, settings: TopicSettings): SegmentedLog {
+    try {
+      return this.make(id, settings)
+    } catch (error) {
+      throw this.fault(error)
+    }
+  }
+
+  private make(id: PartitionId, settings: TopicSettings): SegmentedLog {
+    const { files } = this.world
+    const name = partitionName(id)
+    if (this.staleNames.has(name)) this.writeCheckpoints()
+    const making = `${this.path}/${markedDirectory(id.topic, id.partition, this.drawHex(), 'delete')}`
+    const directory = `${this.path}/${name}`
+    if (this.logs.has(name)) throw new MillraceError('MR_FILE_EXISTS', { operation: 'make partition', path: directory })
+    // Left by an attempt that failed after the name was made.
+    if (files.stat(directory) !== undefined) this.mark(id, 'stray')
+    files.makeDirectory(making)
+    const metadata = files.open(`${making}/partition.metadata`, 'create')
+    metadata.write([new TextEncoder().encode(formatPartitionMetadata(id.topicId))], 0)
+    metadata.syncNow()
+    metadata.close()
+    files.open(`${making}/${segmentFileName(0, '.log')}`, 'create').close()
+    files.syncDirectory(making)
+    files.rename(making, directory)
+    files.syncDirectory(this.path)
+    const state = new LogState(id, directory, settings, this.world, this)
+    state.configured = true
+    state.segments = [state.createSegment(0)]
+    state.active.markSynced()
+    const log = new SegmentedLog(state, this.flusher)
+    this.logs.set(name, log)
+    return log
+  }
+
+  /** Calls back when everything appended so far to the logs that serve is on the disk. */
+  flush(done: (error: unknown) => void): void {
+    const serving = [...this.logs.values()].filter(log => log.state.failure === undefined)
+    let waiting = serving.length + 1
+    let failure: unknown = this.offline
+    const one = (error: unknown): void => {
+      failure ??= error
+      if (--waiting === 0) done(failure)
+    }
+    for (const log of serving) log.sync.flush(one)
+    one(undefined)
+  }
+
+  /**
+   * The end of a clean stop: everything is synced, also what recovery would make anew, and the marker says so. A directory that is not
+   * in order gets no marker; the next start will check what it finds.
+   */
+  async stop(): Promise<void> {
+    try {
+      const failure = this.offline ?? await new Promise<unknown>(resolve => this.flush(resolve))
+      if (failure !== undefined) return
+      for (const { state } of this.logs.values()) if (state.failure === undefined) finishLog(state)
+      this.writeCheckpoints()
+      this.data.markClean()
+    } catch (error) {
+      this.world.logger.warn('a data directory was not stopped cleanly', { path: this.path, reason: String(error) })
+    } finally {
+      for (const log of this.logs.values()) log.close()
+      await this.data.close()
+    }
+  }
+
+  /** The start did not finish: leaves everything as it is, for the next one. */
+  async abandon(): Promise<void> {
+    for (const log of this.logs.values()) log.close()
+    await this.data.close()
+  }
+
+  /** Takes the log out of service and renames its directory: gone from the next start too when it returns. Gives the new path. */
+  retire(log: SegmentedLog, state: DirectoryState): string {
+    const name = partitionName(log.id)
+    log.close()
+    const path = this.mark(log.id, state)
+    this.logs.delete(name)
+    this.fenced.delete(name)
+    this.staleNames.add(name)
+    return path
+  }
+
+  status(): DirectoryStatus {
+    let usedBytes = 0
+    for (const log of this.logs.values()) usedBytes += log.sizeBytes
+    return { path: this.path, id: this.data.id, offline: this.offline?.message, partitions: this.logs.size, usedBytes }
+  }
+
+  writeCheckpoint(of: CheckpointKind): void {
+    this.fileOf(of).write(this.textOf(of))
+  }
+
+  /** All three, durably. */
+  writeCheckpoints(): void {
+    for (const log of this.logs.values()) if (log.state.failure === undefined) log.state.writeEpochs()
+    for (const kind of ['recovery points', 'log starts', 'watermarks'] as const) this.writeCheckpoint(kind)
+    this.staleNames.clear()
+  }
+
+  /** What the interval of the recovery points brings: index entries and epochs go to their files, and the recovery points move on. */
+  checkpointRecovery(): void {
+    if (this.offline !== undefined) return
+    this.tolerate(() => {
+      for (const { state, sync } of this.logs.values()) {
+        if (state.failure !== undefined) continue
+        state.active.writeIndexes()
+        state.writeEpochs()
+        const unsynced = state.oldestUnsynced()
+        if (unsynced !== undefined && unsynced.sizeBytes - unsynced.syncedBytes > unsyncedBytesMax) sync.flush(() => {})
+      }
+      this.writeLater('recovery points')
+      this.writeLater('log starts')
+    })
+  }
+
+  checkpointWatermarks(): void {
+    if (this.offline === undefined) this.tolerate(() => this.writeLater('watermarks'))
+  }
+
+  private writeLater(of: CheckpointKind): void {
+    this.fileOf(of).writeLater(this.textOf(of), error => {
+      if (error !== undefined) this.checkpointFailed(error)
+    })
+  }
+
+  private tolerate(run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.checkpointFailed(error)
+    }
+  }
+
+  /** One that finds the disk full is tried again at its next time. */
+  private checkpointFailed(error: unknown): void {
+    if (isMillraceError(error, 'MR_FILE_NO_SPACE')) this.world.logger.warn('the disk is full: a checkpoint was left out', { path: this.path })
+    else this.fail(error)
+  }
+
+  private fileOf(of: CheckpointKind): CheckpointFile {
+    return of === 'recovery points' ? this.data.recoveryPoints : of === 'log starts' ? this.data.logStarts : this.data.watermarks
+  }
+
+  private textOf(of: CheckpointKind): string {
+    switch (of) {
+      case 'recovery points': return this.offsets(log => log.state.recoveryPoint(), fenced => fenced.recoveryPoint)
+      case 'log starts': return this.offsets(log => log.startOffset === 0 ? undefined : log.startOffset, fenced => fenced.startOffset)
+      case 'watermarks': return this.offsets(log => log.highWatermark, fenced => fenced.highWatermark)
+    }
+  }
+
+  private offsets(of: (log: SegmentedLog) => number | undefined, ofFenced: (fenced: Fenced) => number): string {
+    const offsets: PartitionOffsets = new Map()
+    for (const [name, log] of this.logs) {
+      const fenced = this.fenced.get(name)
+      const offset = fenced === undefined ? of(log) : ofFenced(fenced)
+      if (offset !== undefined) offsets.set(name, offset)
+    }
+    return formatPartitionOffsets(offsets)
+  }
+
+  /**
+   * Keeps a damaged log from being served, now and at the next start: its recovery point stays above the damage, so that it is seen as
+   * such again.
+   */
+  private fence(name: string, log: SegmentedLog, known: KnownOfLog, error: MillraceError): void {
+    const lastBase = log.state.segments.at(-1)?.baseOffset ?? 0
+    this.fenced.set(name, { ...known, recoveryPoint: known.recoveryPoint ?? lastBase })
+    log.state.fail(error)
+    this.world.logger.error('a log is damaged and not served; its files are left as they are', {
+      topic: log.id.topic, partition: log.id.partition, path: log.state.directory, reason: error.message,
+    })
+  }
+
+  private mark(id: Pick<PartitionId, 'topic' | 'partition'>, state: DirectoryState): string {
+    const { files } = this.world
+    const path = `${this.path}/${markedDirectory(id.topic, id.partition, this.drawHex(), state)}`
+    files.rename(`${this.path}/${partitionName(id)}`, path)
+    files.syncDirectory(this.path)
+    return path
+  }
+
+  private drawHex(): string {
+    return Array.from(this.world.random.bytes(16), byte => byte.toString(16).padStart(2, '0')).join('')
+  }
+}

@@ -1,0 +1,158 @@
+import { EpochHistory } from '../../kernel/log/epoch-history.ts'
+import { ProducerState } from '../../kernel/log/producer-state.ts'
+import { drawJitterMs } from '../../kernel/log/roll-policy.ts'
+import { MillraceError } from '../../kernel/errors/index.ts'
+import { type PartitionId } from '../../kernel/model/ids.ts'
+import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
+import { type LogWatcher } from '../../kernel/ports/partition-log.ts'
+import { BatchReader } from '../../kernel/record/batch-reader.ts'
+import { SegmentIndexes } from './core/segment-indexes.ts'
+import { CheckpointFile } from './io/checkpoint-file.ts'
+import { Segment } from './io/segment.ts'
+import { type LogHome, type LogWorld } from './log-world.ts'
+
+/** What a partition log is made of; the classes around it are what can be done with it. */
+export class LogState {
+  readonly id: PartitionId
+  readonly world: LogWorld
+  readonly home: LogHome
+  /** Of the partition. */
+  readonly directory: string
+  readonly epochs = new EpochHistory()
+  readonly epochFile: CheckpointFile
+  readonly producers: ProducerState
+  readonly reader: BatchReader
+  settings: TopicSettings
+  /** Whether the settings are the topic's; until then they are the broker's defaults, and nothing is deleted by them. */
+  configured = false
+  /** In order; the last one is active. Never empty while the log is in service. */
+  segments: Segment[] = []
+  start = 0
+  end = 0
+  watermark = 0
+  /** What the topic's durability promises is kept for the records below. */
+  flushed = 0
+  /** The records below are known to be on the disk. */
+  synced = 0
+  sizeBytes = 0
+  /** Counts what may have changed bytes that a read under way has seen or will see. */
+  truncations = 0
+  watcher: LogWatcher | undefined
+  /** Set once: why nothing can be done with the log any more. */
+  failure: Error | undefined
+  /** Told when `failure` is set, to end what is under way. */
+  readonly onFailure: ((error: Error) => void)[] = []
+  private epochChangesWritten = -1
+
+  constructor(id: PartitionId, directory: string, settings: TopicSettings, world: LogWorld, home: LogHome) {
+    this.id = id
+    this.directory = directory
+    this.settings = settings
+    this.world = world
+    this.home = home
+    this.epochFile = new CheckpointFile(world.files, directory, 'leader-epoch-checkpoint')
+    this.producers = new ProducerState(id, world.clock.wallMs())
+    this.reader = new BatchReader(world.compression)
+  }
+
+  get active(): Segment {
+    return this.segments[this.segments.length - 1]!
+  }
+
+  /** Throws why the log is out of service. */
+  check(): void {
+    if (this.failure !== undefined) throw this.failure
+  }
+
+  /** Takes the log out of service. The first call counts. */
+  fail(error: Error): void {
+    if (this.failure !== undefined) return
+    this.failure = error
+    for (const segment of this.segments) segment.release()
+    for (const told of this.onFailure.splice(0)) told(error)
+    this.watcher?.failed(error)
+  }
+
+  /** Runs something on files; `LogHome.fault` says what is thrown. */
+  guard<T>(run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      throw this.home.fault(error)
+    }
+  }
+
+  /** Makes the file of a new segment; it is not in `segments` yet. */
+  createSegment(baseOffset: number): Segment {
+    const { clock, random, files } = this.world
+    const segment = new Segment(this.world, this.directory, baseOffset, {
+      sizeBytes: 0,
+      endOffset: baseOffset,
+      createdMs: clock.wallMs(),
+      jitterMs: drawJitterMs(this.settings, random.fraction()),
+      intervalBytes: this.settings.indexIntervalBytes,
+    })
+    files.open(segment.path('.log'), 'ensure').close()
+    segment.open(SegmentIndexes.empty(baseOffset), false)
+    return segment
+  }
+
+  /** The segment that holds `offset` or, where there is a gap, the next one; -1 when all end at or below it. */
+  segmentOf(offset: number): number {
+    let low = 0
+    let high = this.segments.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.segments[middle]!.baseOffset <= offset) low = middle + 1
+      else high = middle
+    }
+    let index = Math.max(0, low - 1)
+    while (index < this.segments.length && this.segments[index]!.endOffset <= offset) index++
+    return index < this.segments.length ? index : -1
+  }
+
+  /** The oldest segment with bytes that are not known to be on the disk. Segments are synced in order, so that none before it has any. */
+  oldestUnsynced(): Segment | undefined {
+    let index = this.segments.length
+    while (index > 0 && this.segments[index - 1]!.syncedBytes < this.segments[index - 1]!.sizeBytes) index--
+    return this.segments[index]
+  }
+
+  /**
+   * Recovery after a crash may begin in the segment that holds this offset: what is below is on the disk, with the indexes and snapshots
+   * of the closed segments.
+   */
+  recoveryPoint(): number {
+    for (const segment of this.segments) {
+      if (segment !== this.active && !segment.sidesSynced) return Math.max(0, Math.min(this.synced, segment.endOffset - 1))
+    }
+    return this.synced
+  }
+
+  /** Takes over what is in the file. Throws CheckpointTextError. */
+  loadEpochs(): void {
+    this.epochs.load(this.epochFile.read() ?? '')
+    this.epochChangesWritten = this.epochs.changes
+  }
+
+  /** Writes the epochs if they have changed. Durable when it returns: for the part of the log that recovery will not read. */
+  writeEpochs(): void {
+    if (this.epochs.changes === this.epochChangesWritten) return
+    const changes = this.epochs.changes
+    this.epochFile.write(this.epochs.format())
+    this.epochChangesWritten = changes
+  }
+
+  corrupt(offset: number, path: string, reason: string): MillraceError {
+    return new MillraceError('MR_LOG_CORRUPT', { topic: this.id.topic, partition: this.id.partition, offset, path, reason })
+  }
+
+  closed(): MillraceError {
+    return new MillraceError('MR_LOG_CLOSED', { topic: this.id.topic, partition: this.id.partition })
+  }
+
+  outOfRange(offset: number): MillraceError {
+    const { topic, partition } = this.id
+    return new MillraceError('MR_LOG_OFFSET_OUT_OF_RANGE', { topic, partition, offset, start: this.start, end: this.end })
+  }
+}

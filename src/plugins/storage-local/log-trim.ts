@@ -1,0 +1,190 @@
+import { isMillraceError } from '../../kernel/errors/index.ts'
+import { expiredSegments, type AgingSegment } from '../../kernel/log/retention-policy.ts'
+import { mayCloseByTime } from '../../kernel/log/roll-policy.ts'
+import { type Segment } from './io/segment.ts'
+import { hideSegment, removeLater } from './io/segment-removal.ts'
+import { type LogState } from './log-state.ts'
+import { type LogSync } from './log-sync.ts'
+import { recoverProducers, snapshotOffsets, snapshotPath, writeProducerSnapshot } from './producer-recovery.ts'
+
+/**
+ * Closes the active segment and begins another one. Nothing is waited for: the closed one is synced behind, before offsets of the new one
+ * count as flushed. If the new file cannot be made the log is as it was.
+ */
+export function roll(log: LogState, sync: LogSync, baseOffset: number): Segment {
+  const closing = log.active
+  const opened = log.guard(() => log.createSegment(baseOffset))
+  if (closing.sizeBytes === 0) {
+    // It held the place of offsets that are skipped.
+    log.segments.pop()
+    log.guard(() => removeNow(log, closing))
+  }
+  log.segments.push(opened)
+  // What is written beside a segment is made anew if it is missing: a full disk must not stop the append for it.
+  if (closing.sizeBytes > 0) tolerateFullDisk(log, () => closing.close())
+  tolerateFullDisk(log, () => writeProducerSnapshot(log, baseOffset))
+  if (closing.sizeBytes > 0) sync.rolled(closing, baseOffset)
+  return opened
+}
+
+function tolerateFullDisk(log: LogState, run: () => void): void {
+  try {
+    run()
+  } catch (error) {
+    if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) throw log.home.fault(error)
+    log.world.logger.warn('the disk is full: an index or a snapshot will be made anew later', { directory: log.directory })
+  }
+}
+
+/**
+ * Drops everything at and above `offset`. In this order, so that a crash between any two steps leaves a log without a hole: what the
+ * checkpoints say comes down; whole segments go, the newest first, each one durably; what is left is cut.
+ */
+export function truncateLog(log: LogState, offset: number): void {
+  if (offset >= log.end) return
+  log.truncations++
+  log.guard(() => {
+    const { start, synced, watermark } = log
+    // Not to the offset itself: the batch that holds it goes too, and a recovery point behind the end would look like a loss.
+    log.synced = Math.min(synced, offset, log.segments[Math.max(0, log.segmentOf(offset))]!.baseOffset)
+    log.start = Math.min(start, offset)
+    log.watermark = Math.min(watermark, log.synced)
+    try {
+      log.home.writeCheckpoint('recovery points')
+      if (log.start < start) log.home.writeCheckpoint('log starts')
+      if (log.watermark < watermark) log.home.writeCheckpoint('watermarks')
+    } catch (error) {
+      log.start = start
+      log.synced = synced
+      log.watermark = watermark
+      throw error
+    }
+    if (offset <= start) emptyAt(log, offset)
+    else cut(log, offset)
+    log.end = Math.max(log.start, log.active.endOffset)
+    log.synced = log.flushed = log.end
+    log.watermark = Math.min(watermark, log.end)
+    log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
+    log.epochs.truncateEnd(log.end)
+    for (const covered of snapshotOffsets(log)) if (covered > log.end) log.world.files.remove(snapshotPath(log, covered))
+    recoverProducers(log, log.end)
+  })
+}
+
+function cut(log: LogState, offset: number): void {
+  while (log.segments.length > 1 && log.active.baseOffset >= offset) removeNewest(log)
+  const { active } = log
+  if (!active.isActive) active.open(active.indexes(), true)
+  const { position, baseOffset } = active.find(offset)
+  active.truncate(position, baseOffset)
+  syncAll(log)
+}
+
+/** All of the log goes to the disk, so that segments stay synced in their order. */
+function syncAll(log: LogState): void {
+  for (const segment of log.segments) {
+    // A cut that was not synced leaves no unsynced bytes, and yet has to be.
+    if (segment.isActive || segment.syncedBytes < segment.sizeBytes) segment.withFile(file => file.syncNow())
+  }
+  log.world.files.syncDirectory(log.directory)
+  for (const segment of log.segments) segment.markSynced()
+}
+
+function emptyAt(log: LogState, offset: number): void {
+  while (log.segments.length > 1) removeNewest(log)
+  const last = log.active
+  if (last.baseOffset === offset) return cut(log, offset)
+  const opened = log.createSegment(offset)
+  hideLater(log, [last])
+  log.segments = [opened]
+  syncAll(log)
+}
+
+function removeNewest(log: LogState): void {
+  const newest = log.segments.pop()!
+  hideLater(log, [newest])
+  log.world.files.syncDirectory(log.directory)
+}
+
+function removeNow(log: LogState, segment: Segment): void {
+  for (const path of hideSegment(log.world.files, segment)) log.world.files.remove(path)
+}
+
+function hideLater(log: LogState, segments: readonly Segment[]): void {
+  const { files, timers } = log.world
+  const hidden = segments.flatMap(segment => {
+    log.world.indexCache.delete(segment)
+    return hideSegment(files, segment)
+  })
+  removeLater(files, timers, log.settings.fileDeleteDelayMs, hidden, error => void log.home.fault(error))
+}
+
+/** Raises the start of the log; what lies wholly below is freed later. */
+export function deletePrefix(log: LogState, offset: number): void {
+  if (offset > log.watermark) throw log.outOfRange(offset)
+  if (offset <= log.start) return
+  const { start } = log
+  log.start = offset
+  log.guard(() => {
+    try {
+      log.home.writeCheckpoint('log starts')
+    } catch (error) {
+      log.start = start
+      throw error
+    }
+    log.epochs.truncateStart(offset)
+    let below = 0
+    while (below < log.segments.length - 1 && log.segments[below]!.endOffset <= offset) below++
+    dropSegments(log, below)
+  })
+}
+
+/** What a sweep is about to do with one log: it has been decided, and the log start moved, but no file touched. */
+export interface SweepPlan {
+  readonly log: LogState
+  /** So many of the oldest segments go. */
+  readonly expired: number
+  readonly rolled: boolean
+}
+
+/** Forgets idle producers, rolls by time, and decides what retention takes. The caller makes the new log start durable, then calls `finishSweep`. */
+export function beginSweep(log: LogState, sync: LogSync, nowMs: number): SweepPlan | undefined {
+  if (log.failure !== undefined || !log.configured) return undefined
+  log.producers.expire(nowMs, log.world.producerExpirationMs)
+  const { segments, settings } = log
+  const limits = { sizeBytes: log.sizeBytes, startOffset: log.start, highWatermark: log.watermark, nowMs }
+  const expired = expiredSegments(segments.map(segment => aging(segment, nowMs - settings.retentionMs)), limits, settings)
+  const rolled = expired === segments.length || mayCloseByTime(log.active, settings, nowMs)
+  if (rolled) roll(log, sync, log.end)
+  if (expired > 0) {
+    log.start = Math.max(log.start, log.segments[expired]!.baseOffset)
+    log.epochs.truncateStart(log.start)
+  }
+  return expired > 0 || rolled ? { log, expired, rolled } : undefined
+}
+
+/** A segment that seems to be older than `oldMs` is looked at again, by indexes that were checked: nothing is deleted on a guess. */
+function aging(segment: Segment, oldMs: number): AgingSegment {
+  return {
+    endOffset: segment.endOffset,
+    sizeBytes: segment.sizeBytes,
+    largestTimestamp: () => {
+      if (segment.largestTimestamp() < oldMs) segment.indexes()
+      return segment.largestTimestamp()
+    },
+  }
+}
+
+/** Takes the files of what the sweep gave up out of sight. Gives their bytes. */
+export function finishSweep(plan: SweepPlan): number {
+  return plan.log.guard(() => dropSegments(plan.log, plan.expired))
+}
+
+function dropSegments(log: LogState, count: number): number {
+  if (count === 0) return 0
+  const dropped = log.segments.splice(0, count)
+  const bytes = dropped.reduce((sum, segment) => sum + segment.sizeBytes, 0)
+  log.sizeBytes -= bytes
+  hideLater(log, dropped)
+  return bytes
+}

@@ -1,0 +1,33 @@
+import { contractVersion } from '../../kernel/plugin/contract-version.ts'
+import { definePlugin } from '../../kernel/plugin/define-plugin.ts'
+import { BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
+import { BrokerSettings } from '../../kernel/ports/broker-settings.ts'
+import { Clock, Random, Timers } from '../../kernel/ports/clock.ts'
+import { Compression } from '../../kernel/ports/compression.ts'
+import { FileSystem } from '../../kernel/ports/file-system.ts'
+import { KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
+import { FatalErrors, Lifecycle } from '../../kernel/ports/lifecycle.ts'
+import { LogStore } from '../../kernel/ports/log-store.ts'
+import { Logger } from '../../kernel/ports/telemetry.ts'
+import { storageLocalConfig } from './config.ts'
+import { SegmentedLogStore } from './segmented-log-store.ts'
+
+const needs = [
+  Clock, Timers, Random, FileSystem, KeyValueEngine, Compression, BrokerSettings, BrokerIdentity, Logger, FatalErrors,
+] as const
+
+export const storageLocal = definePlugin({
+  name: 'storage-local',
+  contract: contractVersion,
+  summary: 'Keeps partition logs in segment files on local disks, laid out as Apache Kafka does.',
+  provides: [LogStore],
+  contributes: [Lifecycle],
+  requires: needs,
+  capabilities: { durable: true, compaction: false, transactionIndex: false },
+  config: storageLocalConfig,
+  register({ provide }, config) {
+    provide([LogStore, Lifecycle], needs,
+      (clock, timers, random, files, engine, compression, settings, identity, logger, fatal) =>
+        new SegmentedLogStore({ clock, timers, random, files, engine, compression, settings, identity, logger, fatal }, config))
+  },
+})

@@ -1,0 +1,223 @@
+import { LruCache } from '../../base/lru-cache.ts'
+import { isMillraceError } from '../../kernel/errors/index.ts'
+import { type PartitionId, type Uuid } from '../../kernel/model/ids.ts'
+import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
+import { type BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
+import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
+import { type Clock, type Random, type Timer, type Timers } from '../../kernel/ports/clock.ts'
+import { type Compression } from '../../kernel/ports/compression.ts'
+import { type FileSystem } from '../../kernel/ports/file-system.ts'
+import { type KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
+import { type FatalErrors, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
+import { type DirectoryStatus, type LogStore, type SweepReport } from '../../kernel/ports/log-store.ts'
+import { type Logger } from '../../kernel/ports/telemetry.ts'
+import { type StorageLocalConfig } from './config.ts'
+import { BufferPool } from './core/buffer-pool.ts'
+import { DataDirectory } from './io/data-directory.ts'
+import { OpenFiles } from './io/open-files.ts'
+import { LogDirectory } from './log-directory.ts'
+import { finishSweep, type SweepPlan } from './log-trim.ts'
+import { type LogWorld } from './log-world.ts'
+import { type SegmentedLog } from './segmented-log.ts'
+import { StoreLoader, directoryPaths, openDirectories } from './store-loader.ts'
+
+/** The ports that the store needs. */
+export interface StoreWorld {
+  readonly clock: Clock
+  readonly timers: Timers
+  readonly random: Random
+  readonly files: FileSystem
+  readonly engine: KeyValueEngine
+  readonly compression: Compression
+  readonly settings: BrokerSettings
+  readonly identity: BrokerIdentity
+  readonly logger: Logger
+  readonly fatal: FatalErrors
+}
+
+interface Placed {
+  readonly log: SegmentedLog
+  readonly home: LogDirectory
+}
+
+/** Partition logs in segment files under one or more data directories. */
+export class SegmentedLogStore implements LogStore, Lifecycle {
+  private readonly world: StoreWorld
+  private readonly logWorld: LogWorld
+  private readonly homes: readonly LogDirectory[]
+  private readonly byTopic = new Map<string, Placed>()
+  private readonly timers = new Set<Timer>()
+  private started = false
+  private stopping: Promise<void> | undefined
+
+  constructor(world: StoreWorld, config: StorageLocalConfig) {
+    this.world = world
+    const { files, settings } = world
+    this.logWorld = {
+      ...world,
+      openFiles: new OpenFiles(files, config.idleFilesMax),
+      indexCache: new LruCache({ weightMax: config.indexCacheBytes, weigh: indexes => indexes.memoryBytes + 256 }),
+      buffers: new BufferPool(config.readBufferBytes),
+      producerExpirationMs: settings.integer('producer.id.expiration.ms'),
+      residentBytes: config.residentBytes,
+    }
+    const defaults = settings.topicSettings(new Map())
+    this.homes = directoryPaths(settings).map(path => new LogDirectory(new DataDirectory(path, world), this.logWorld, {
+      syncsMax: config.syncsInFlightMax, defaults, failed: error => this.directoryFailed(error),
+    }))
+  }
+
+  async start(): Promise<void> {
+    const { clock, logger, settings } = this.world
+    const beganMs = clock.monotonicMs()
+    await openDirectories(this.homes)
+    const loader = new StoreLoader(this.logWorld)
+    for (const home of this.serving()) {
+      await loader.load(home)
+      for (const log of home.logs.values()) this.byTopic.set(key(log.id.topicId, log.id.partition), { log, home })
+      home.writeCheckpoints()
+    }
+    logger.info('logs are loaded', { logs: this.byTopic.size, ms: Math.round(clock.monotonicMs() - beganMs) })
+    this.started = true
+    this.every(settings.integer('log.retention.check.interval.ms'), () => this.sweep())
+    this.every(settings.integer('log.flush.offset.checkpoint.interval.ms'), () => this.each(home => home.checkpointRecovery()))
+    this.every(settings.integer('replica.high.watermark.checkpoint.interval.ms'), () => this.each(home => home.checkpointWatermarks()))
+  }
+
+  stop(): Promise<void> {
+    this.stopping ??= this.stopAll()
+    return this.stopping
+  }
+
+  *logs(): IterableIterator<SegmentedLog> {
+    for (const { log } of this.byTopic.values()) yield log
+  }
+
+  find(topicId: Uuid, partition: number): SegmentedLog | undefined {
+    return this.byTopic.get(key(topicId, partition))?.log
+  }
+
+  create(id: PartitionId, settings: TopicSettings): SegmentedLog {
+    const there = this.find(id.topicId, id.partition)
+    if (there !== undefined) return there
+    const home = this.emptiest()
+    const log = home.create(id, settings)
+    this.byTopic.set(key(id.topicId, id.partition), { log, home })
+    return log
+  }
+
+  remove(topicId: Uuid, partition: number): void {
+    const retired = this.retire(topicId, partition, 'delete')
+    if (retired === undefined) return
+    this.world.timers.after(retired.freeAfterMs, () => {
+      try {
+        this.world.files.remove(retired.path)
+      } catch (error) {
+        this.world.logger.warn('a deleted log could not be freed; the next start tries again', { path: retired.path, reason: String(error) })
+      }
+    })
+  }
+
+  setAside(topicId: Uuid, partition: number): void {
+    const retired = this.retire(topicId, partition, 'stray')
+    if (retired !== undefined) this.world.logger.warn('a log was set aside: its topic is not known', { path: retired.path })
+  }
+
+  sweep(): SweepReport {
+    const nowMs = this.world.clock.wallMs()
+    let [segmentsDeleted, bytesDeleted, segmentsRolled] = [0, 0, 0]
+    this.each(home => {
+      const plans: SweepPlan[] = []
+      for (const log of home.logs.values()) this.attempt(log, () => {
+        const plan = log.beginSweep(nowMs)
+        if (plan !== undefined) plans.push(plan)
+      })
+      segmentsRolled += plans.filter(plan => plan.rolled).length
+      const deleting = plans.filter(plan => plan.expired > 0)
+      if (deleting.length === 0) return
+      // What is deleted must not come back: the log starts are on the disk before files go.
+      home.writeCheckpoint('log starts')
+      for (const plan of deleting) this.attempt(plan.log, () => {
+        bytesDeleted += finishSweep(plan)
+        segmentsDeleted += plan.expired
+      })
+    })
+    return { segmentsDeleted, bytesDeleted, segmentsRolled }
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all(this.homes.map(home => new Promise<void>((resolve, reject) => {
+      home.flush(error => {
+        if (error === undefined) resolve()
+        else reject(error as Error)
+      })
+    })))
+  }
+
+  directories(): readonly DirectoryStatus[] {
+    return this.homes.map(home => home.status())
+  }
+
+  private async stopAll(): Promise<void> {
+    for (const timer of this.timers) timer.cancel()
+    this.timers.clear()
+    for (const home of this.homes) await (this.started ? home.stop() : home.abandon())
+    this.byTopic.clear()
+  }
+
+  private retire(topicId: Uuid, partition: number, state: 'delete' | 'stray'): { readonly path: string, readonly freeAfterMs: number } | undefined {
+    const placed = this.byTopic.get(key(topicId, partition))
+    if (placed === undefined) return undefined
+    this.byTopic.delete(key(topicId, partition))
+    return { path: placed.home.retire(placed.log, state), freeAfterMs: placed.log.state.settings.fileDeleteDelayMs }
+  }
+
+  /** Where a new log goes: the directory in service with the fewest. */
+  private emptiest(): LogDirectory {
+    let best: LogDirectory | undefined
+    for (const home of this.serving()) if (best === undefined || home.logs.size < best.logs.size) best = home
+    if (best === undefined) throw this.homes[0]!.offline!
+    return best
+  }
+
+  private serving(): LogDirectory[] {
+    return this.homes.filter(home => home.offline === undefined)
+  }
+
+  /** Runs background work on each directory that serves; what fails in one has taken it out of service, or is tried again next time. */
+  private each(run: (home: LogDirectory) => void): void {
+    for (const home of this.serving()) {
+      try {
+        run(home)
+      } catch (error) {
+        if (!isMillraceError(home.fault(error))) throw error
+        this.world.logger.warn('background work on a data directory failed', { path: home.path, reason: String(error) })
+      }
+    }
+  }
+
+  private attempt(log: { readonly id: PartitionId }, run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      if (!isMillraceError(error)) throw error
+      this.world.logger.warn('retention of a log failed', { topic: log.id.topic, partition: log.id.partition, reason: error.message })
+    }
+  }
+
+  private every(intervalMs: number, run: () => unknown): void {
+    const timer = this.world.timers.after(intervalMs, () => {
+      this.timers.delete(timer)
+      run()
+      this.every(intervalMs, run)
+    })
+    this.timers.add(timer)
+  }
+
+  /** A broker without a disk to write to has no use. */
+  private directoryFailed(error: Error): void {
+    if (this.started && this.stopping === undefined && this.serving().length === 0) this.world.fatal.fatal(error, 'storage-local')
+  }
+}
+
+const key = (topicId: Uuid, partition: number): string => `${topicId}-${partition}`

@@ -1,0 +1,134 @@
+import { assert } from '../../base/assert.ts'
+import { isMillraceError } from '../../kernel/errors/index.ts'
+import { type EpochEnd } from '../../kernel/log/epoch-history.ts'
+import { mustRoll } from '../../kernel/log/roll-policy.ts'
+import { type PartitionId } from '../../kernel/model/ids.ts'
+import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
+import {
+  type AppendOrigin, type AppendOutcome, type LogWatcher, type PartitionLog, type ReadRequest, type ReadSink, type TimestampHit,
+} from '../../kernel/ports/partition-log.ts'
+import { baseOffsetOf, lastOffsetDeltaOf, leaderEpochOf, maxTimestampOf, putBaseOffset, putLeaderEpoch } from '../../kernel/record/batch-header.ts'
+import { type Flusher } from './io/flusher.ts'
+import { type Segment } from './io/segment.ts'
+import { LogReader } from './log-reader.ts'
+import { type LogState } from './log-state.ts'
+import { LogSync } from './log-sync.ts'
+import { beginSweep, deletePrefix, roll, truncateLog, type SweepPlan } from './log-trim.ts'
+import { locateRecord } from './record-locator.ts'
+
+/** The batch at hand, for the roll policy; one object, so that an append makes none for it. */
+const next = { bytes: 0, lastOffset: 0, maxTimestamp: -1 }
+
+/** A partition log in segment files, laid out as Kafka does. */
+export class SegmentedLog implements PartitionLog {
+  readonly state: LogState
+  readonly sync: LogSync
+  private readonly reader: LogReader
+
+  constructor(state: LogState, flusher: Flusher) {
+    this.state = state
+    this.sync = new LogSync(state, flusher)
+    this.reader = new LogReader(state)
+  }
+
+  get id(): PartitionId { return this.state.id }
+  get startOffset(): number { return this.state.start }
+  get endOffset(): number { return this.state.end }
+  get flushedOffset(): number { return this.state.flushed }
+  get highWatermark(): number { return this.state.watermark }
+  get lastEpoch(): number { return this.state.epochs.lastEpoch }
+  get sizeBytes(): number { return this.state.sizeBytes }
+  get watcher(): LogWatcher | undefined { return this.state.watcher }
+  set watcher(watcher: LogWatcher | undefined) { this.state.watcher = watcher }
+
+  append(bytes: Uint8Array, at: number, length: number, origin: AppendOrigin): AppendOutcome {
+    const { state } = this
+    state.check()
+    assert(origin.leaderEpoch >= state.epochs.lastEpoch, 'leader epochs of a log never go back')
+    if (origin.role === 'leader') {
+      if (state.producers.check(bytes, at) === 'duplicate') {
+        return { baseOffset: state.producers.duplicateBaseOffset, lastOffset: state.producers.duplicateLastOffset, duplicate: true }
+      }
+      putBaseOffset(bytes, at, state.end)
+      putLeaderEpoch(bytes, at, origin.leaderEpoch)
+    }
+    const baseOffset = baseOffsetOf(bytes, at)
+    assert(baseOffset >= state.end, 'a batch begins at the log end or later')
+    const lastOffset = baseOffset + lastOffsetDeltaOf(bytes, at)
+    next.bytes = length
+    next.lastOffset = lastOffset
+    next.maxTimestamp = maxTimestampOf(bytes, at)
+    let segment = state.active
+    if (mustRoll(segment, next, state.settings, state.world.clock.wallMs())) segment = roll(state, this.sync, baseOffset)
+    try {
+      segment.append(bytes, at, length, state.settings.segmentIndexBytes)
+    } catch (error) {
+      throw this.appendFailed(segment, error)
+    }
+    state.producers.apply(bytes, at)
+    state.epochs.append(leaderEpochOf(bytes, at), baseOffset)
+    state.end = lastOffset + 1
+    state.sizeBytes += length
+    this.sync.appended()
+    return { baseOffset, lastOffset, duplicate: false }
+  }
+
+  read(request: ReadRequest, sink: ReadSink): (() => void) | undefined {
+    return this.reader.read(request, sink)
+  }
+
+  truncateTo(offset: number): void {
+    this.state.check()
+    this.reader.forgetHints()
+    truncateLog(this.state, offset)
+  }
+
+  deleteTo(offset: number): void {
+    this.state.check()
+    deletePrefix(this.state, offset)
+  }
+
+  locate(timestampMs: number | 'max', endOffset: number): TimestampHit | undefined {
+    this.state.check()
+    return this.state.guard(() => locateRecord(this.state, timestampMs, endOffset))
+  }
+
+  epochEnd(epoch: number): EpochEnd {
+    this.state.check()
+    return this.state.epochs.endOf(epoch, this.state.end)
+  }
+
+  configure(settings: TopicSettings): void {
+    this.state.check()
+    this.state.settings = settings
+    this.state.configured = true
+    for (const segment of this.state.segments) segment.intervalBytes = settings.indexIntervalBytes
+    this.sync.configured()
+  }
+
+  raiseHighWatermark(offset: number): void {
+    this.state.check()
+    this.state.watermark = Math.max(this.state.watermark, Math.min(offset, this.state.end))
+  }
+
+  beginSweep(nowMs: number): SweepPlan | undefined {
+    return beginSweep(this.state, this.sync, nowMs)
+  }
+
+  /** Every later call fails with MR_LOG_CLOSED. */
+  close(): void {
+    this.state.fail(this.state.closed())
+  }
+
+  /** A full disk leaves the log as it was, if what was written can be cut again. */
+  private appendFailed(segment: Segment, error: unknown): unknown {
+    const told = this.state.home.fault(error)
+    if (!isMillraceError(told, 'MR_FILE_NO_SPACE')) return told
+    try {
+      segment.restoreSize()
+      return told
+    } catch (failure) {
+      return this.state.home.fail(failure)
+    }
+  }
+}

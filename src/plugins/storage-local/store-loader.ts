@@ -1,0 +1,103 @@
+import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
+import { type PartitionOffsets } from '../../kernel/log/checkpoint-text.ts'
+import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
+import { type LogDirectory } from './log-directory.ts'
+import { type KnownOfLog } from './log-loader.ts'
+import { type LogWorld } from './log-world.ts'
+
+/** Between two lines of progress while logs are loaded, and between two pauses for whatever else waits. */
+const progressMs = 1000
+const pauseMs = 50
+
+/** `log.dirs`, or else `log.dir`. */
+export function directoryPaths(settings: BrokerSettings): readonly string[] {
+  const several = settings.list('log.dirs')
+  return several.length > 0 ? several : settings.list('log.dir')
+}
+
+/**
+ * Takes the directories into use. One whose disk fails is left out of service if another one serves; a directory that is somebody else's
+ * ends the start, for whoever pointed the broker at it did not mean to.
+ */
+export async function openDirectories(directories: readonly LogDirectory[]): Promise<void> {
+  const seen = new Map<string, LogDirectory>()
+  let failure: unknown
+  for (const directory of directories) {
+    try {
+      await directory.data.open()
+    } catch (error) {
+      if (!isMillraceError(error) || error.row.kind !== 'operational') throw error
+      failure = error
+      directory.fail(error)
+      continue
+    }
+    const twin = seen.get(directory.data.id)
+    if (twin !== undefined) throw new MillraceError('MR_LOG_DIRECTORY_COPIED', { first: twin.path, second: directory.path })
+    seen.set(directory.data.id, directory)
+  }
+  if (seen.size === 0) throw failure
+}
+
+/** Loads every log of the directories and says how far it is. */
+export class StoreLoader {
+  private readonly world: LogWorld
+  private readonly names = new Map<string, LogDirectory>()
+  private loaded = 0
+  private scannedBytes = 0
+  private nextProgressMs = 0
+  private nextPauseMs = 0
+
+  constructor(world: LogWorld) {
+    this.world = world
+  }
+
+  async load(directory: LogDirectory): Promise<void> {
+    const { logger, clock } = this.world
+    const { data } = directory
+    const recoveryPoints = data.readOffsets(data.recoveryPoints)
+    const logStarts = data.readOffsets(data.logStarts) ?? new Map<string, number>()
+    const watermarks = data.readOffsets(data.watermarks) ?? new Map<string, number>()
+    const partitions = directory.partitions()
+    if (!data.clean && partitions.length > 0) {
+      logger.info('the last stop was not clean: the ends of all logs are checked', { path: directory.path, logs: partitions.length })
+    }
+    this.nextProgressMs = clock.monotonicMs() + progressMs
+    this.nextPauseMs = clock.monotonicMs() + pauseMs
+    for (const name of partitions) {
+      this.claim(name, directory)
+      const report = directory.load(name, knownOf(name, data.clean, recoveryPoints, logStarts, watermarks))
+      this.loaded++
+      this.scannedBytes += report.scannedBytes
+      await this.breathe(directory, partitions.length)
+    }
+  }
+
+  private claim(name: string, directory: LogDirectory): void {
+    const first = this.names.get(name)
+    if (first !== undefined) throw new MillraceError('MR_LOG_PARTITION_TWICE', { partition: name, first: first.path, second: directory.path })
+    this.names.set(name, directory)
+  }
+
+  private async breathe(directory: LogDirectory, total: number): Promise<void> {
+    const nowMs = this.world.clock.monotonicMs()
+    if (nowMs >= this.nextProgressMs) {
+      this.nextProgressMs = nowMs + progressMs
+      this.world.logger.info('loading logs', { path: directory.path, loaded: this.loaded, of: total, checkedBytes: this.scannedBytes })
+    }
+    if (nowMs < this.nextPauseMs) return
+    this.nextPauseMs = nowMs + pauseMs
+    await new Promise<void>(resolve => this.world.timers.soon(resolve))
+  }
+}
+
+function knownOf(
+  name: string, clean: boolean, recoveryPoints: PartitionOffsets | undefined, logStarts: PartitionOffsets, watermarks: PartitionOffsets,
+): KnownOfLog {
+  return {
+    clean,
+    // A log that is not in the checkpoint was made after it was written: nothing of it is known to be on the disk.
+    recoveryPoint: recoveryPoints === undefined ? undefined : recoveryPoints.get(name) ?? 0,
+    startOffset: logStarts.get(name) ?? 0,
+    highWatermark: watermarks.get(name) ?? 0,
+  }
+}

@@ -1,0 +1,11 @@
+import { describe, test } from 'vitest'
+import { storageLocal } from '../../src/plugins/storage-local/plugin.ts'
+import { logStoreConformance } from '../../src/testkit/conformance/log-store.ts'
+import { simulatedStore } from '../unit/plugins/storage-local/store-subjects.ts'
+
+const seed = Math.floor(Math.random() * 2 ** 31)
+const capabilities = { durable: storageLocal.capabilities!.durable! }
+
+describe('storage-local on the file system in memory', () => {
+  logStoreConformance({ test, capabilities, create: () => simulatedStore(seed), seed, randomRuns: 200 })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { kafkaErrors, type CreateTopicsRequest, type DeleteRecordsRequest, type DeleteTopicsRequest, type DescribeConfigsRequest, type IncrementalAlterConfigsRequest } from '../../../../src/wire/index.ts'
+import { testWorld } from '../world/client-world.ts'
+
+describe('an admin', () => {
+  it('creates topics at the controller, with the defaults of the broker where nothing is said', async () => {
+    const world = await testWorld({ nodes: 3 })
+    world.cluster.controllerId = 2
+    world.cluster.script = call => call.api.key !== 19 ? undefined : { respond: { topics: (call.request as CreateTopicsRequest).topics.map(({ name }) => ({
+      name, topicId: 'abcdefghijklmnopqrstuA', errorCode: 0, errorMessage: null, numPartitions: 4, replicationFactor: 3, configs: [],
+    })) } }
+    const created = await world.complete(world.client().admin().createTopics([
+      { name: 'a' }, { name: 'b', partitions: 7, replicationFactor: 2, configs: { 'cleanup.policy': 'compact' } }, { name: 'c', assignments: [[1, 2], [2, 3]] },
+    ], { validateOnly: true }))
+    expect(created[0]).toEqual({ name: 'a', topicId: 'abcdefghijklmnopqrstuA', partitions: 4, replicationFactor: 3 })
+    const [call] = world.cluster.callsOf(19)
+    expect(call!.node.id).toBe(2)
+    expect(call!.request).toMatchObject({ validateOnly: true, topics: [
+      { name: 'a', numPartitions: -1, replicationFactor: -1, assignments: [], configs: [] },
+      { name: 'b', numPartitions: 7, replicationFactor: 2, configs: [{ name: 'cleanup.policy', value: 'compact' }] },
+      { name: 'c', numPartitions: -1, replicationFactor: -1, assignments: [{ partitionIndex: 0, brokerIds: [1, 2] }, { partitionIndex: 1, brokerIds: [2, 3] }] },
+    ] })
+  })
+
+  it('looks for the controller again, and asks for what is not created yet', async () => {
+    const world = await testWorld({ nodes: 2 })
+    let asked = 0
+    world.cluster.script = call => {
+      if (call.api.key !== 19) return undefined
+      const first = asked++ === 0
+      world.cluster.controllerId = 2
+      return { respond: { topics: (call.request as CreateTopicsRequest).topics.map(({ name }) => ({
+        name, errorCode: first && name === 'b' ? kafkaErrors.NOT_CONTROLLER : 0, errorMessage: null,
+      })) } }
+    }
+    const created = await world.complete(world.client().admin().createTopics([{ name: 'a' }, { name: 'b' }]))
+    expect(created.map(topic => topic.name)).toEqual(['a', 'b'])
+    const [first, second] = world.cluster.callsOf(19)
+    expect([first!.node.id, second!.node.id]).toEqual([1, 2])
+    expect((second!.request as CreateTopicsRequest).topics.map(topic => topic.name)).toEqual(['b'])
+  })
+
+  it.each([
+    [kafkaErrors.TOPIC_ALREADY_EXISTS, 'MR_TOPIC_EXISTS'], [kafkaErrors.INVALID_TOPIC_EXCEPTION, 'MR_TOPIC_NAME_INVALID'],
+    [kafkaErrors.INVALID_REPLICATION_FACTOR, 'MR_TOPIC_REPLICATION_INVALID'], [kafkaErrors.INVALID_PARTITIONS, 'MR_TOPIC_PARTITIONS_INVALID'],
+    [kafkaErrors.TOPIC_AUTHORIZATION_FAILED, 'MR_CLIENT_NOT_AUTHORIZED'], [kafkaErrors.POLICY_VIOLATION, 'MR_CLIENT_BROKER_REFUSED'],
+  ])('says with our own code what Kafka code %i says', async (errorCode, code) => {
+    const world = await testWorld()
+    world.cluster.script = call => call.api.key !== 19 ? undefined : { respond: { topics: [{ name: 'a', errorCode, errorMessage: 'because' }] } }
+    const error = await world.rejection(world.client().admin().createTopics([{ name: 'a' }]))
+    expect(error).toMatchObject({ code, details: { topic: 'a', kafkaCode: errorCode } })
+    expect(world.cluster.callsOf(19)).toHaveLength(1)
+  })
+
+  it('gives up when its time is over, with what kept it', async () => {
+    const world = await testWorld()
+    world.cluster.script = call => call.api.key !== 19 ? undefined : { respond: { topics: [{ name: 'a', errorCode: kafkaErrors.NOT_CONTROLLER, errorMessage: null }] } }
+    const error = await world.rejection(world.client().admin().createTopics([{ name: 'a' }], { timeoutMs: 3000 }), 4500)
+    expect(error).toMatchObject({ code: 'MR_CLIENT_BROKER_BUSY', details: { error: 'NOT_CONTROLLER' } })
+  })
+
+  it('lists and describes topics, without creating any', async () => {
+    const world = await testWorld()
+    world.cluster.createsTopics = true
+    world.cluster.addTopic('b', [1, 1])
+    world.cluster.addTopic('a', [1])
+    const admin = world.client().admin()
+    expect(await world.complete(admin.listTopics())).toMatchObject([{ name: 'a', partitions: 1 }, { name: 'b', partitions: 2 }])
+    expect(await world.complete(admin.describeTopics(['b']))).toMatchObject([{ name: 'b', partitions: [
+      { partition: 0, leaderId: 1, leaderEpoch: 0, replicas: [1], inSyncReplicas: [1] }, { partition: 1 },
+    ] }])
+    expect(await world.rejection(admin.describeTopics(['a', 'missing']), 1000)).toMatchObject({ code: 'MR_TOPIC_UNKNOWN', details: { topic: 'missing' } })
+    expect(world.cluster.topics.size).toBe(2)
+  })
+
+  it.each([[6, 'topics'], [3, 'topicNames']] as const)('deletes topics by what version %i has for it', async (max, field) => {
+    const world = await testWorld()
+    world.cluster.versions.set(20, { min: 1, max })
+    world.cluster.script = call => call.api.key !== 20 ? undefined : { respond: { responses: ['a', 'b'].map(name => ({ name, errorCode: name === 'b' ? 3 : 0, errorMessage: null })) } }
+    expect(await world.rejection(world.client().admin().deleteTopics(['a', 'b']), 1000)).toMatchObject({ code: 'MR_TOPIC_UNKNOWN', details: { topic: 'b' } })
+    expect((world.cluster.callsOf(20)[0]!.request as DeleteTopicsRequest)[field]).toHaveLength(2)
+  })
+
+  it('asks each broker for its own settings, and any one for those of topics', async () => {
+    const world = await testWorld({ nodes: 2 })
+    world.cluster.script = call => call.api.key !== 32 ? undefined : { respond: { results: (call.request as DescribeConfigsRequest).resources.map(resource => ({
+      ...resource, errorCode: 0, errorMessage: null, configs: [{ name: 'k', value: 'v', readOnly: false, isSensitive: false, configSource: resource.resourceType === 2 ? 1 : 4 }],
+    })) } }
+    const found = await world.complete(world.client().admin().describeConfigs([{ type: 'broker', name: '2' }, { type: 'topic', name: 't' }]))
+    expect(found).toEqual([
+      { type: 'broker', name: '2', entries: [{ name: 'k', value: 'v', isReadOnly: false, isSensitive: false, source: 'file' }] },
+      { type: 'topic', name: 't', entries: [{ name: 'k', value: 'v', isReadOnly: false, isSensitive: false, source: 'topic' }] },
+    ])
+    expect(world.cluster.callsOf(32).find(call => (call.request as DescribeConfigsRequest).resources[0]!.resourceType === 4)!.node.id).toBe(2)
+  })
+
+  it('changes single settings', async () => {
+    const world = await testWorld()
+    world.cluster.script = call => call.api.key !== 44 ? undefined : { respond: { responses: [{ errorCode: 0, errorMessage: null, resourceType: 2, resourceName: 't' }] } }
+    await world.complete(world.client().admin().incrementalAlterConfigs([{ type: 'topic', name: 't', changes: [
+      { name: 'retention.ms', operation: 'set', value: '5' }, { name: 'cleanup.policy', operation: 'delete' },
+    ] }]))
+    expect((world.cluster.callsOf(44)[0]!.request as IncrementalAlterConfigsRequest).resources).toEqual([{ resourceType: 2, resourceName: 't', configs: [
+      { name: 'retention.ms', configOperation: 0, value: '5' }, { name: 'cleanup.policy', configOperation: 1, value: null },
+    ] }])
+  })
+
+  it('deletes records at the leader', async () => {
+    const world = await testWorld({ nodes: 2 })
+    world.cluster.addTopic('t', [2])
+    world.cluster.script = call => call.api.key !== 21 ? undefined : { respond: { topics: [{ name: 't', partitions: [{ partitionIndex: 0, lowWatermark: 7, errorCode: 0 }] }] } }
+    expect(await world.complete(world.client().admin().deleteRecords([{ topic: 't', partition: 0, beforeOffset: 7 }]))).toEqual([{ topic: 't', partition: 0, logStartOffset: 7 }])
+    const [call] = world.cluster.callsOf(21)
+    expect(call!.node.id).toBe(2)
+    expect((call!.request as DeleteRecordsRequest).topics[0]!.partitions[0]!.offset).toBe(7)
+  })
+
+  it('describes the cluster by its own API, or by metadata where there is none', async () => {
+    const world = await testWorld({ nodes: 2 })
+    world.cluster.script = call => call.api.key !== 60 ? undefined : { respond: { errorCode: 0, clusterId: 'own', controllerId: 2, brokers: [{ brokerId: 2, host: 'b2', port: 9092, rack: 'r' }] } }
+    expect(await world.complete(world.client().admin().describeCluster())).toEqual({ clusterId: 'own', controllerId: 2, brokers: [{ id: 2, host: 'b2', port: 9092, rack: 'r' }] })
+    world.cluster.versions.delete(60)
+    expect(await world.complete(world.client().admin().describeCluster())).toMatchObject({ clusterId: 'fake', controllerId: 1, brokers: [{ id: 1 }, { id: 2 }] })
+  })
+
+  it('says that a broker does not serve what is asked for', async () => {
+    const world = await testWorld()
+    world.cluster.versions.delete(37)
+    expect(await world.rejection(world.client().admin().createPartitions([{ name: 't', partitions: 3 }]))).toMatchObject({ code: 'MR_CLIENT_UNSUPPORTED' })
+  })
+
+  it('ends calls under way when it is closed, or when the caller aborts', async () => {
+    const world = await testWorld()
+    const client = world.client()
+    const admin = client.admin()
+    world.cluster.script = call => call.api.key === 3 ? 'swallow' : undefined
+    const listed = admin.listTopics().catch((error: unknown) => error)
+    const abort = new AbortController()
+    const aborted = client.admin().listTopics({ signal: abort.signal }).catch((error: unknown) => error)
+    await world.scheduler.runFor(100)
+    abort.abort(new Error('enough'))
+    expect(await world.complete(aborted)).toMatchObject({ message: 'enough' })
+    await world.complete(admin.close())
+    expect(await world.complete(listed)).toMatchObject({ code: 'MR_CLIENT_CLOSED' })
+    expect(await world.rejection(admin.listTopics())).toMatchObject({ code: 'MR_CLIENT_CLOSED' })
+  })
+})

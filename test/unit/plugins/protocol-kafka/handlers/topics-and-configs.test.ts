@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import { deferred } from '../../../../../src/base/deferred.ts'
+import { createTopicsApi, deleteTopicsApi, describeClusterApi, describeConfigsApi, findCoordinatorApi } from '../../../../../src/wire/messages/index.ts'
+import { brokerConfigTable } from '../../../../../src/kernel/config/broker-config-table.ts'
+import { topicConfigTable } from '../../../../../src/kernel/config/topic-config-table.ts'
+import { TestBroker, turn } from '../fixture/test-broker.ts'
+
+const topic = (name: string, more: object = {}) => ({ name, numPartitions: 2, replicationFactor: 1, assignments: [], configs: [], ...more })
+
+describe('CreateTopics', () => {
+  it('quirk 20: validateOnly checks all and creates nothing', async () => {
+    const broker = await TestBroker.start()
+    const answer = await broker.connect().call(createTopicsApi, 5, { topics: [topic('good'), topic('bad name')], timeoutMs: 1000, validateOnly: true })
+    expect(answer.topics.map(({ name, errorCode }) => [name, errorCode])).toEqual([['good', 0], ['bad name', 17]])
+    expect(answer.topics[1]!.errorMessage).toContain('only letters')
+    expect(broker.cluster.topics.size).toBe(0)
+  })
+
+  it('quirk 20: v5 answers with partitions, replication and all settings, v7 with the id', async () => {
+    const broker = await TestBroker.start()
+    broker.cluster.defaultPartitions = 4
+    const client = broker.connect()
+    const five = await client.call(createTopicsApi, 5, { topics: [topic('five', { numPartitions: -1, replicationFactor: -1 })], timeoutMs: 1000 })
+    expect(five.topics[0]).toMatchObject({ numPartitions: 4, replicationFactor: 1, configs: [{ name: 'retention.ms', value: '604800000', configSource: 5, readOnly: false }] })
+    const seven = await client.call(createTopicsApi, 7, { topics: [topic('seven')], timeoutMs: 1000 })
+    expect(seven.topics[0]!.topicId).toBe(broker.cluster.topics.get('seven')!.id)
+  })
+
+  it('quirk 20: a name that is there twice is 42, once, and the others are created', async () => {
+    const broker = await TestBroker.start()
+    const answer = await broker.connect().call(createTopicsApi, 4, { topics: [topic('a'), topic('b'), topic('a')], timeoutMs: 1000 })
+    expect(answer.topics.map(({ name, errorCode }) => [name, errorCode])).toEqual([['a', 42], ['b', 0]])
+    expect([...broker.cluster.topics.keys()]).toEqual(['b'])
+  })
+
+  it('quirk 20: an assignment excludes the counts, and has to be without gaps', async () => {
+    const broker = await TestBroker.start()
+    const assigned = (indexes: number[], more: object = {}) =>
+      topic(`t${indexes.join('')}${Object.keys(more).length}`, { numPartitions: -1, replicationFactor: -1, assignments: indexes.map((partitionIndex) => ({ partitionIndex, brokerIds: [1] })), ...more })
+    const answer = await broker.connect().call(createTopicsApi, 4, {
+      topics: [assigned([1, 0]), assigned([0], { numPartitions: 1 }), assigned([0, 2]), assigned([0, 0]), assigned([-1])], timeoutMs: 1000,
+    })
+    expect(answer.topics.map(({ errorCode }) => errorCode)).toEqual([0, 42, 39, 39, 39])
+    expect(broker.cluster.creations).toEqual([expect.objectContaining({ assignment: [[1], [1]] })])
+  })
+
+  it('each topic has its own outcome, with the reason', async () => {
+    const broker = await TestBroker.start()
+    broker.cluster.topic('old')
+    const answer = await broker.connect().call(createTopicsApi, 7, {
+      topics: [topic('old'), topic('zero', { numPartitions: 0 }), topic('three', { replicationFactor: 3 }), topic('fine')], timeoutMs: 1000,
+    })
+    expect(answer.topics.map(({ errorCode }) => errorCode)).toEqual([36, 37, 38, 0])
+    expect(answer.topics[0]!.errorMessage).toBe('topic old exists already')
+  })
+
+  it('what takes longer than the client waits is 7', async () => {
+    const broker = await TestBroker.start()
+    const gate = deferred()
+    broker.cluster.creationGate = gate.promise
+    const call = broker.connect().call(createTopicsApi, 7, { topics: [topic('slow')], timeoutMs: 300 })
+    await turn()
+    broker.timers.advance(300)
+    expect((await call).topics[0]).toMatchObject({ errorCode: 7 })
+    gate.resolve()
+    await turn()
+  })
+
+  it('a controller that is elsewhere is 41 for each topic', async () => {
+    const broker = await TestBroker.start()
+    const { MillraceError } = await import('../../../../../src/kernel/errors/index.ts')
+    broker.cluster.createTopics = async () => { throw new MillraceError('MR_CLUSTER_NOT_CONTROLLER', { nodeId: 1, leaderId: 2 }) }
+    expect((await broker.connect().call(createTopicsApi, 7, { topics: [topic('a'), topic('b')], timeoutMs: 300 })).topics.map(({ errorCode }) => errorCode)).toEqual([41, 41])
+  })
+})
+
+describe('DeleteTopics', () => {
+  it('deletes by name, and by id from v6 on; one result each, in their order (quirk 54)', async () => {
+    const broker = await TestBroker.start()
+    for (const name of ['a', 'b', 'c']) broker.cluster.topic(name)
+    const { id } = broker.cluster.topics.get('b')!
+    const client = broker.connect()
+    const five = await client.call(deleteTopicsApi, 5, { topicNames: ['nobody', 'a'], timeoutMs: 100 })
+    expect(five.responses.map(({ name, errorCode }) => [name, errorCode])).toEqual([['nobody', 3], ['a', 0]])
+    const unknown = 'unknown0000AAAAAAAAAAA'
+    const six = await client.call(deleteTopicsApi, 6, { topics: [{ topicId: unknown }, { topicId: id }, { name: 'c', topicId: id }, { topicId: 'AAAAAAAAAAAAAAAAAAAAAA' }], timeoutMs: 100 })
+    expect(six.responses.map(({ name, topicId, errorCode }) => [name, topicId, errorCode])).toEqual([
+      [null, unknown, 100], ['b', id, 0], ['c', id, 42], [null, 'AAAAAAAAAAAAAAAAAAAAAA', 42],
+    ])
+    expect([...broker.cluster.topics.keys()]).toEqual(['c'])
+  })
+
+  it('a topic that is there twice is 42 in both places', async () => {
+    const broker = await TestBroker.start()
+    broker.cluster.topic('a')
+    const answer = await broker.connect().call(deleteTopicsApi, 5, { topicNames: ['a', 'a'], timeoutMs: 100 })
+    expect(answer.responses.map(({ errorCode }) => errorCode)).toEqual([42, 42])
+    expect(broker.cluster.topics.size).toBe(1)
+  })
+
+  it('where it is disabled the answer is 73, and 42 before v3', async () => {
+    const broker = await TestBroker.start({ settings: { 'delete.topic.enable': 'false' } })
+    broker.cluster.topic('a')
+    const code = async (version: number) => (await broker.connect().call(deleteTopicsApi, version, { topicNames: ['a'], timeoutMs: 100 })).responses[0]!.errorCode
+    expect([await code(2), await code(3)]).toEqual([42, 73])
+  })
+})
+
+describe('DescribeConfigs', () => {
+  it('quirk 21: lists every setting of a topic and of the broker, those at their default included, for null or no keys', async () => {
+    const broker = await TestBroker.start({ settings: { 'log.retention.ms': '1000' } })
+    broker.cluster.topic('t', 1, {}, { overrides: new Map([['cleanup.policy', 'compact']]) })
+    for (const configurationKeys of [null, []]) {
+      const answer = await broker.connect().call(describeConfigsApi, 4, {
+        resources: [{ resourceType: 2, resourceName: 't', configurationKeys }, { resourceType: 4, resourceName: '1', configurationKeys }],
+        includeSynonyms: true, includeDocumentation: true,
+      })
+      const [topicResult, brokerResult] = answer.results
+      expect(topicResult!.configs.map(({ name }) => name)).toEqual(topicConfigTable.filter(({ internal }) => internal === undefined).map(({ name }) => name))
+      const config = (name: string) => topicResult!.configs.find((each) => each.name === name)!
+      expect(config('cleanup.policy')).toMatchObject({ value: 'compact', configSource: 1, configType: 7, readOnly: false })
+      expect(config('retention.ms')).toMatchObject({ value: '1000', configSource: 4, configType: 5 })
+      expect(config('retention.ms').synonyms[0]).toEqual({ name: 'log.retention.ms', value: '1000', source: 4 })
+      expect(config('segment.bytes')).toMatchObject({ configSource: 5, documentation: expect.stringMatching(/\w/) })
+      expect(brokerResult!.configs.length).toBeGreaterThan(brokerConfigTable.length / 2)
+      expect(brokerResult!.configs.find(({ name }) => name === 'num.partitions')).toMatchObject({ configType: 3, readOnly: true })
+    }
+  })
+
+  it('keys choose; synonyms and documentation come when asked for', async () => {
+    const broker = await TestBroker.start()
+    broker.cluster.topic('t')
+    const answer = await broker.connect().call(describeConfigsApi, 3, { resources: [{ resourceType: 2, resourceName: 't', configurationKeys: ['retention.ms', 'no.such'] }] })
+    expect(answer.results[0]!.configs).toEqual([expect.objectContaining({ name: 'retention.ms', synonyms: [], documentation: null })])
+  })
+
+  it('one result for each resource, also for those that are not there', async () => {
+    const broker = await TestBroker.start()
+    const ask = [[2, 'nobody'], [2, 'bad name'], [4, '7'], [4, ''], [8, '1'], [32, 'group'], [2, 'nobody']].map(([resourceType, resourceName]) =>
+      ({ resourceType: resourceType as number, resourceName: resourceName as string, configurationKeys: null }))
+    const answer = await broker.connect().call(describeConfigsApi, 1, { resources: ask })
+    expect(answer.results.map(({ errorCode, configs }) => [errorCode, configs.length])).toEqual([[3, 0], [17, 0], [42, 0], [0, 0], [42, 0], [42, 0]])
+    expect(answer.results[2]!.errorMessage).toContain('this is broker 1, not 7')
+  })
+})
+
+describe('DescribeCluster', () => {
+  it('quirk 24: endpoint type 1 are brokers; controllers are 114, others 115', async () => {
+    const client = (await TestBroker.start()).connect()
+    expect(await client.call(describeClusterApi, 1, { endpointType: 1, includeClusterAuthorizedOperations: false })).toMatchObject({
+      errorCode: 0, controllerId: 1, brokers: [{ brokerId: 1, host: '127.0.0.1', port: 9092, rack: null }], clusterAuthorizedOperations: -2147483648,
+    })
+    expect((await client.call(describeClusterApi, 1, { endpointType: 2, includeClusterAuthorizedOperations: false })).errorCode).toBe(114)
+    expect((await client.call(describeClusterApi, 1, { endpointType: 9, includeClusterAuthorizedOperations: false })).errorCode).toBe(115)
+    expect((await client.call(describeClusterApi, 0, { includeClusterAuthorizedOperations: true })).clusterAuthorizedOperations).toBe(8096)
+  })
+})
+
+describe('FindCoordinator', () => {
+  it('while there are no coordinators, says so for good: 35 with a reason, which clients do not retry', async () => {
+    const client = (await TestBroker.start()).connect()
+    expect(await client.call(findCoordinatorApi, 0, { key: 'g' })).toMatchObject({ errorCode: 35, nodeId: -1 })
+    expect((await client.call(findCoordinatorApi, 3, { key: 'g', keyType: 0 })).errorMessage).toContain('coordinates no consumer groups')
+    expect((await client.call(findCoordinatorApi, 3, { key: 'x', keyType: 1 })).errorMessage).toContain('no transactions')
+    expect((await client.call(findCoordinatorApi, 3, { key: 'x', keyType: 9 })).errorCode).toBe(42)
+  })
+
+  it('quirk 52 and 54: from v4 on one result a key, also for one', async () => {
+    const client = (await TestBroker.start()).connect()
+    for (const keys of [['a'], ['a', 'b', 'c'], []]) {
+      const { coordinators } = await client.call(findCoordinatorApi, 6, { coordinatorKeys: keys })
+      expect(coordinators.map(({ key, errorCode }) => [key, errorCode])).toEqual(keys.map((key) => [key, 35]))
+    }
+  })
+})

@@ -1,0 +1,93 @@
+import { BrokerSettingsMap } from '../../../../src/kernel/config/broker-settings-map.ts'
+import { type FileSystem } from '../../../../src/kernel/ports/file-system.ts'
+import { type KeyValueEngine } from '../../../../src/kernel/ports/key-value-store.ts'
+import { type LogFields, type Logger } from '../../../../src/kernel/ports/telemetry.ts'
+import { NodeCompression } from '../../../../src/platform/codecs/node-compression.ts'
+import { VolatileKeyValueEngine } from '../../../../src/platform/volatile-key-value-engine.ts'
+import { storageLocalConfig } from '../../../../src/plugins/storage-local/config.ts'
+import { SegmentedLogStore } from '../../../../src/plugins/storage-local/segmented-log-store.ts'
+import { type LogStoreSubject } from '../../../../src/testkit/conformance/log-store.ts'
+import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
+import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
+import { SeededRandom } from '../../../../src/testkit/world/seeded-random.ts'
+
+export const clusterId = 'Y2x1c3Rlci1vZi10ZXN0cw'
+
+/** Log lines, kept for tests that are about them. */
+export class LinesLogger implements Logger {
+  readonly lines: { readonly level: string, readonly message: string, readonly fields: LogFields }[] = []
+  debug(): void {}
+  info(message: string, fields: LogFields = {}): void { this.lines.push({ level: 'info', message, fields }) }
+  warn(message: string, fields: LogFields = {}): void { this.lines.push({ level: 'warn', message, fields }) }
+  error(message: string, fields: LogFields = {}): void { this.lines.push({ level: 'error', message, fields }) }
+  child(): Logger { return this }
+}
+
+export interface StoreOptions {
+  readonly files: FileSystem
+  readonly timers: ManualTimers
+  readonly directories?: readonly string[]
+  readonly engine?: KeyValueEngine
+  readonly seed?: number
+  readonly nodeId?: number
+  readonly clusterId?: string
+  readonly config?: Record<string, unknown>
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export interface TestStore {
+  readonly store: SegmentedLogStore
+  readonly logger: LinesLogger
+  readonly fatalErrors: unknown[]
+}
+
+/** A store that is not started yet. */
+export function makeStore(options: StoreOptions): TestStore {
+  const { files, timers, directories = ['/data'], engine = new VolatileKeyValueEngine(), seed = 1, nodeId = 1 } = options
+  const logger = new LinesLogger()
+  const fatalErrors: unknown[] = []
+  const settings = new BrokerSettingsMap({ commandLine: new Map([['log.dirs', directories.join(',')], ...Object.entries(options.settings ?? {})]) })
+  const store = new SegmentedLogStore({
+    clock: timers.clock, timers, random: new SeededRandom(seed), files, engine, compression: new NodeCompression(), settings, logger,
+    identity: { clusterId: options.clusterId ?? clusterId, nodeId, incarnationId: clusterId },
+    fatal: { fatal: error => { fatalErrors.push(error) } },
+  }, storageLocalConfig.parse(options.config ?? {}))
+  return { store, logger, fatalErrors }
+}
+
+export interface SimulatedStore extends LogStoreSubject {
+  store: SegmentedLogStore
+  readonly files: MemoryFileSystem
+  readonly logger: LinesLogger
+}
+
+/** A store on a file system in memory, which can be killed and have its power cut. */
+export async function simulatedStore(seed: number, config: Record<string, unknown> = { residentBytes: 2000 }): Promise<SimulatedStore> {
+  let timers = new ManualTimers()
+  const { clock } = timers
+  let files = new MemoryFileSystem({ clock })
+  let life = makeStore({ files, timers, seed, config })
+  await life.store.start()
+  const begin = async (found: MemoryFileSystem): Promise<void> => {
+    timers = new ManualTimers(clock)
+    files = found
+    life = makeStore({ files, timers, seed, config })
+    await life.store.start()
+  }
+  const random = new SeededRandom(seed)
+  return {
+    get store() { return life.store },
+    get files() { return files },
+    get logger() { return life.logger },
+    nowMs: () => clock.wallMs(),
+    advance: ms => timers.advance(ms),
+    settle: promise => promise,
+    restart: async () => {
+      await life.store.stop()
+      await begin(files)
+    },
+    kill: () => begin(files.afterCrash({ keepUnsynced: 'all' })),
+    powerCut: () => begin(files.afterCrash({ keepUnsynced: random.fraction() < 0.3 ? 'none' : random })),
+    stop: () => life.store.stop(),
+  } as SimulatedStore
+}
