@@ -61,6 +61,11 @@ export class ConnectionOutput {
     this.flush()
   }
 
+  /** Hands over now what waits, for a connection that is about to end. */
+  flushAtOnce(): void {
+    this.flush()
+  }
+
   /** The connection is gone: what waits is let go. */
   close(): void {
     this.closed = true

@@ -38,6 +38,9 @@ export interface ConnectionSetting {
   readonly requestReadTimeoutMs: number
 }
 
+/** So long a peer may take to read the last answers of a connection that ends. */
+const lingerMs = 5000
+
 /**
  * One connection of a client: cuts what comes in into requests, hands them to the router, and sends answers in the order of the requests.
  *
@@ -102,7 +105,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
   // --- what the socket tells
 
   data(bytes: Uint8Array, offset: number, length: number): void {
-    if (this.gone) return
+    if (this.gone || this.ending) return
     this.heardMs = this.setting.clock.monotonicMs()
     this.setting.metrics.receivedBytes.add(length)
     if (this.machine.open) {
@@ -124,6 +127,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
   closed(error?: unknown): void {
     if (this.gone) return
     this.gone = true
+    this.machine.stop(stopReasons.closing)
     if (this.deadline !== undefined) this.setting.deadlines.remove(this.deadline)
     this.output.close()
     for (const exchange of this.machine.clear()) {
@@ -149,14 +153,14 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
     this.running = true
     try {
       this.backlog = true
-      while (this.machine.open && !this.gone) {
+      while (this.machine.open) {
         if (!this.splitter.next()) {
           this.backlog = false
           break
         }
         this.request()
       }
-      if (this.backlog && !this.gone) this.keepRest()
+      if (this.backlog && !this.gone && !this.ending) this.keepRest()
     } catch (error) {
       this.abort(error)
     }
@@ -320,25 +324,35 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
   }
 
   private endWhenDone(): void {
-    if (this.gone || this.ending || this.machine.size > 0 || !this.output.isEmpty) return
-    this.ending = true
-    this.socket.end()
+    if (!this.gone && !this.ending && this.machine.size === 0 && this.output.isEmpty) this.endSoon()
   }
 
   // --- the end
 
-  /** Closes for an error: one line says who sent what. */
+  /** Closes for an error: one line says who sent what. Answers that are ready leave before. */
   abort(error: unknown, exchange?: SocketExchange): void {
-    if (this.gone) return
+    if (this.gone || this.ending) return
     const { logger } = this.setting
     const fields = { peer: `${this.socket.remote.host}:${this.socket.remote.port}`, listener: this.peer.listener, api: exchange?.served.name, error }
     if (isMillraceError(error)) logger.info(`closing a connection: ${error.message}`, fields)
     else logger.error('closing a connection for an unexpected error', fields)
-    this.destroy()
+    this.machine.stop(stopReasons.closing)
+    if (this.output.isEmpty) this.destroy()
+    else this.endSoon()
+  }
+
+  private endSoon(): void {
+    const { deadlines } = this.setting
+    this.ending = true
+    if (this.deadline !== undefined) deadlines.remove(this.deadline)
+    this.deadline = deadlines.after(lingerMs, this)
+    this.output.flushAtOnce()
+    this.socket.end()
   }
 
   expired(nowMs: number, stalledMs: number): void {
     this.deadline = undefined
+    if (this.ending) this.destroy()
     if (this.gone) return
     const { idleMs, requestReadTimeoutMs, logger } = this.setting
     // While this process stood still nobody could be heard, and when that began is not known: all time counts anew.
