@@ -41,7 +41,7 @@ export const brokerLogRows: readonly BrokerConfigRow[] = [
   row('log.flush.interval.ms', 'long', undefined, clusterWide, none(syncedByDurability), 'Default of the topics\' flush.ms.'),
   row('log.flush.offset.checkpoint.interval.ms', 'int', '60000', fixed, works, 'Time between two checkpoints of the recovery points.', { min: 0 }),
   row('log.flush.scheduler.interval.ms', 'long', longMax, fixed, none(syncedByDurability), 'Time between two looks for logs to sync.'),
-  row('log.flush.start.offset.checkpoint.interval.ms', 'int', '60000', fixed, works, 'Time between two checkpoints of the log start offsets.', { min: 0 }),
+  row('log.flush.start.offset.checkpoint.interval.ms', 'int', '60000', fixed, none('log start offsets are written with the recovery points, and before records are deleted'), 'Time between two checkpoints of the log start offsets.', { min: 0 }),
   row('log.index.interval.bytes', 'int', '4096', clusterWide, works, 'Default of the topics\' index.interval.bytes.', { min: 0 }),
   row('log.index.size.max.bytes', 'int', '10485760', clusterWide, works, 'Default of the topics\' segment.index.bytes.', { min: 4 }),
   row('log.initial.task.delay.ms', 'long', '30000', fixed, none('retention first runs after its own interval'), 'Time from start to the first background work on logs.', { min: 0, internal: true }),
