@@ -16,7 +16,7 @@ export interface MemoryFileSystemOptions {
   readonly readMs?: () => number
   /** Default: no limit. */
   readonly capacityBytes?: number
-  /** Sees every call before it is carried out: for traces, and to enumerate crashes. */
+  /** Sees every call before it is carried out: for traces. */
   readonly observe?: (operation: FileOperation) => void
 }
 
@@ -32,7 +32,7 @@ interface Place {
  */
 export class MemoryFileSystem implements FileSystem {
   readonly faults = new FileFaults()
-  /** Change it to change who sees the calls. */
+  /** Sees the calls too, after the observer of the options. Set it to enumerate crashes: see `afterCrash`. */
   observe: ((operation: FileOperation) => void) | undefined
   private readonly options: MemoryFileSystemOptions
   private readonly root: DiskDirectory
@@ -41,7 +41,6 @@ export class MemoryFileSystem implements FileSystem {
 
   constructor(options: MemoryFileSystemOptions = {}, root = new DiskDirectory(0)) {
     this.options = options
-    this.observe = options.observe
     this.root = root
     root.visit('', directory => {
       for (const node of directory.entries.values()) if (node.kind === 'file') this.usedBytes += node.size
@@ -129,7 +128,7 @@ export class MemoryFileSystem implements FileSystem {
 
   /**
    * What a new process finds after this one was killed (`all`) or the power was cut (`none`: only what was synced; a Random: chance
-   * decides for each unsynced change). This file system is left as it is. Faults and observer are not taken over.
+   * decides for each unsynced change). This file system is left as it is. Faults and observers are not taken over.
    */
   afterCrash(options: { readonly keepUnsynced: KeepUnsynced }, changed: MemoryFileSystemOptions = {}): MemoryFileSystem {
     const { observe: _observer, ...kept } = this.options
@@ -204,10 +203,11 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   private makeDevice(): MemoryDevice {
-    const { clock, timers, syncMs, readMs, capacityBytes = Infinity } = this.options
+    const { clock, timers, syncMs, readMs, capacityBytes = Infinity, observe } = this.options
     const used = (): number => this.usedBytes
     return {
       begin: operation => {
+        observe?.(operation)
         this.observe?.(operation)
         return this.faults.check(operation)
       },
