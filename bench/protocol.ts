@@ -92,8 +92,8 @@ function overSocket(name: string, perChunk: number, requests: number, write: (wr
       for (let done = 0; done < count; done += perChunk) {
         memory.set(chunk)
         socket.handler.data(memory, 0, memory.length)
-        await undefined
-        await undefined
+        await Promise.resolve()
+        await Promise.resolve()
       }
     },
   }

@@ -44,7 +44,7 @@ export const plugin = definePlugin({
         clock, timers, metrics: instruments, deadlines: new Deadlines(clock, timers), topics: new TopicLookup(metadata, replicator, instruments),
       })
       const own = makeHandlers({ config, tools, settings, identity, metadata, controller, compression, logger })
-      return new ProtocolServer(config, { settings, identity, network, controller, store, handlers: [...own, ...contributed], fatal, logger, tools })
+      return new ProtocolServer(config, { settings, identity, network, controller, store, handlers: [...own, ...contributed], compression, fatal, logger, metrics, tools })
     })
   },
 })

@@ -2,12 +2,13 @@ import { BytesReader } from '../../base/bytes-reader.ts'
 import { type BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
 import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { type BrokerEndpoint } from '../../kernel/ports/cluster-metadata.ts'
+import { type Compression } from '../../kernel/ports/compression.ts'
 import { type Controller } from '../../kernel/ports/controller.ts'
 import { type FatalErrors, type Lifecycle, type ServedEndpoint } from '../../kernel/ports/lifecycle.ts'
 import { type LogStore } from '../../kernel/ports/log-store.ts'
 import { type Endpoint, type Listener, type Network } from '../../kernel/ports/network.ts'
 import { type ProtocolHandler, type RequestDispatcher } from '../../kernel/ports/protocol-handler.ts'
-import { type Logger } from '../../kernel/ports/telemetry.ts'
+import { type Logger, type Metrics } from '../../kernel/ports/telemetry.ts'
 import { type ProtocolKafkaConfig } from './config.ts'
 import { connectionLimits } from './core/connection-limits.ts'
 import { type ListenerPlan, planListeners } from './core/listener-settings.ts'
@@ -15,10 +16,12 @@ import { MemoryBudget } from './core/memory-budget.ts'
 import { ApiVersionsHandler } from './handlers/18-api-versions.ts'
 import { type Done } from './in-process-exchange.ts'
 import { ConnectionSet } from './io/connection-set.ts'
+import { type ConnectionSetting } from './io/kafka-connection.ts'
 import { OutgoingBatchPool } from './io/outgoing-batch.ts'
 import { InProcessDispatcher } from './request-dispatcher.ts'
 import { RequestRouter } from './request-router.ts'
 import { type ServingTools } from './serving-tools.ts'
+import { WarmUp } from './warm-up.ts'
 
 /** Everything that the server asks of others. */
 export interface ServerParts {
@@ -28,8 +31,10 @@ export interface ServerParts {
   readonly controller: Controller
   readonly store: LogStore
   readonly handlers: readonly ProtocolHandler[]
+  readonly compression: Compression
   readonly fatal: FatalErrors
   readonly logger: Logger
+  readonly metrics: Metrics
   readonly tools: ServingTools
 }
 
@@ -44,6 +49,7 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
   private readonly plans: readonly ListenerPlan[]
   private readonly dispatcher: InProcessDispatcher
   private readonly connections: ConnectionSet
+  private readonly warmUp: WarmUp | undefined
   private readonly listeners: Listener[] = []
 
   /** Throws for listeners that can not be, before anything has started. */
@@ -56,7 +62,7 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
       [...parts.handlers, new ApiVersionsHandler(() => router.apis)], parts.logger, tools.metrics, parts.fatal)
     this.dispatcher = new InProcessDispatcher(router, this.plans[0]!.listen.name)
     const budget = new MemoryBudget(settings.integer('queued.max.request.bytes'))
-    this.connections = new ConnectionSet(connectionLimits(settings), {
+    const setting: ConnectionSetting = {
       router, budget, clock: tools.clock, deadlines: tools.deadlines, metrics: tools.metrics, logger: parts.logger,
       batches: new OutgoingBatchPool(),
       reader: new BytesReader(),
@@ -65,7 +71,10 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
       outputBytesMax: config.outputBytesMax,
       idleMs: positiveOr(settings.integer('connections.max.idle.ms'), Infinity),
       requestReadTimeoutMs: config.requestReadTimeoutMs,
-    })
+    }
+    this.connections = new ConnectionSet(connectionLimits(settings), setting)
+    const { compression, metrics, logger, fatal } = parts
+    if (config.warmup) this.warmUp = new WarmUp({ setting, tools, compression, metrics, logger, fatal, settings: settings.topicSettings(new Map()) })
     tools.metrics.connections = () => this.connections.size
     tools.metrics.heldRequestBytes = () => budget.usedBytes
   }
@@ -85,10 +94,12 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
     })
     tools.registered(epoch)
     this.connections.open()
+    this.warmUp?.start()
   }
 
   async stop(): Promise<void> {
     const { tools } = this.parts
+    this.warmUp?.stop()
     const closing = this.listeners.splice(0).map((listener) => listener.close())
     tools.stopWaiting()
     const finished = this.connections.finish()
