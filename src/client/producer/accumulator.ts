@@ -5,7 +5,7 @@ import { type RecordHeader } from '../../kernel/record/log-record.ts'
 import { bytesOf, TextBytes } from '../bytes-of.ts'
 import { type ClientWorld } from '../client-world.ts'
 import { partitionOfKey } from './partitioner.ts'
-import { ProducerBatch, type PartitionBatches, type Settle } from './producer-batch.ts'
+import { ProducerBatch, type PartitionBatches } from './producer-batch.ts'
 import { type HeadersToSend, type ProducerRecord } from './producer-record.ts'
 import { type ProducerSettings } from './producer-settings.ts'
 import { type TopicQueue } from './topic-queue.ts'
@@ -47,10 +47,10 @@ export class Accumulator {
   }
 
   /**
-   * Adds a record of a known topic and gives its batch; `settle` is kept. Throws MR_CLIENT_RECORD_INVALID, MR_CLIENT_RECORD_TOO_LARGE and
+   * Adds a record of a known topic and gives its batch. Throws MR_CLIENT_RECORD_INVALID, MR_CLIENT_RECORD_TOO_LARGE and
    * MR_CLIENT_PARTITION_UNKNOWN; then nothing was added.
    */
-  append(topic: TopicQueue, record: ProducerRecord, settle: Settle): ProducerBatch {
+  append(topic: TopicQueue, record: ProducerRecord): ProducerBatch {
     const { key: givenKey, value: givenValue } = record
     const key = typeof givenKey === 'string' ? this.keyText.of(givenKey) : givenKey ?? null
     const value = typeof givenValue === 'string' ? this.valueText.of(givenValue) : givenValue ?? null
@@ -71,8 +71,7 @@ export class Accumulator {
     const { builder } = batch
     const before = builder.sizeBytes
     builder.append(timestamp, key, value, headers)
-    batch.settles.push(settle)
-    batch.timestamps.push(timestamp)
+    batch.receipt.add(timestamp)
     this.bufferedBytes += builder.sizeBytes - before
     if (builder.sizeBytes >= this.settings.batchBytesMax) partition.close()
     return batch
@@ -105,7 +104,9 @@ export class Accumulator {
       throw new MillraceError('MR_CLIENT_RECORD_TOO_LARGE', { topic: partition.topic.name, size, limit: this.settings.requestBytesMax })
     }
     const nowMs = this.world.clock.monotonicMs()
-    const batch = new ProducerBatch(partition, builder, partition.nextOrder++, nowMs, nowMs + this.settings.deliveryTimeoutMs)
+    const batch = new ProducerBatch({
+      partition, builder, order: partition.nextOrder++, createdMs: nowMs, deadlineMs: nowMs + this.settings.deliveryTimeoutMs,
+    })
     partition.open = batch
     this.unsettled.add(batch)
     this.active.add(partition)

@@ -87,7 +87,7 @@ export class BatchOutcomes {
       partition.needsEpoch = true
     }
     this.parts.accumulator.release(batch, false)
-    batch.fail(error)
+    batch.fail(error, batch.recordsCount)
     this.parts.onRoom()
   }
 
@@ -125,8 +125,9 @@ export class BatchOutcomes {
   private succeed(batch: ProducerBatch, baseOffset: number, appendTimeMs: number): void {
     this.leave(batch)
     batch.partition.acknowledged(batch)
+    const { recordsCount } = batch
     this.parts.accumulator.release(batch, batch.attempts === 1)
-    batch.succeed(baseOffset, appendTimeMs)
+    batch.succeed(baseOffset, appendTimeMs, recordsCount)
     this.parts.onRoom()
   }
 
@@ -196,29 +197,23 @@ export class BatchOutcomes {
     const reader = new BatchReader(world.compression).open(batch.bytes!)
     const halfCount = batch.recordsCount >> 1
     const halves: ProducerBatch[] = []
-    for (const count of [halfCount, batch.recordsCount - halfCount]) {
+    for (const [from, count] of [[0, halfCount], [halfCount, batch.recordsCount - halfCount]] as const) {
       const builder = new BatchBuilder(world.compression, batch.bytes!.length)
-      // The order of a half lies between that of the whole and of the next one.
-      const order = batch.order + (halves.length === 0 ? 0 : 2 ** -(batch.halvings + 1))
-      const half = new ProducerBatch(partition, builder, order, batch.createdMs, batch.deadlineMs)
-      half.halvings = batch.halvings + 1
-      for (let index = 0; index < count && reader.next(); index++) {
-        builder.append(reader.timestamp, reader.key(), reader.value(), reader.headers())
-        const from = halves.length * halfCount + index
-        half.settles.push(batch.settles[from]!)
-        half.timestamps.push(batch.timestamps[from]!)
-      }
+      for (let index = 0; index < count && reader.next(); index++) builder.append(reader.timestamp, reader.key(), reader.value(), reader.headers())
+      const halvings = batch.halvings + 1
+      // The order of the second half lies between that of the whole and of the next one.
+      const order = batch.order + (from === 0 ? 0 : 2 ** -halvings)
+      const { createdMs, deadlineMs, receipt } = batch
+      const half = new ProducerBatch({ partition, builder, order, createdMs, deadlineMs }, { receipt, receiptIndex: batch.receiptIndex + from, halvings })
       if (batch.baseSequence >= 0) {
         half.producerId = batch.producerId
         half.producerEpoch = batch.producerEpoch
-        half.baseSequence = sequenceAfter(batch.baseSequence, halves.length * halfCount)
+        half.baseSequence = sequenceAfter(batch.baseSequence, from)
       }
       // It follows a batch that failed, so it goes alone like one that is sent again.
       half.attempts = 1
-      half.flushes = batch.flushes
       halves.push(half)
     }
-    for (const ticket of batch.flushes ?? []) ticket.missing++
     this.leave(batch)
     accumulator.release(batch, false)
     for (const half of halves) {

@@ -1,57 +1,57 @@
 import { putCrc, putInt16, putInt32, putInt64 } from '../../kernel/record/batch-header.ts'
 import { type BatchBuilder } from '../../kernel/record/batch-builder.ts'
 import { type CompressionCodec } from '../../kernel/record/compression-codec.ts'
+import { BatchReceipt } from './batch-receipt.ts'
 import { type PartitionQueue, type QueuedBatch } from './partition-queue.ts'
-import { type RecordMetadata } from './producer-record.ts'
-
-/** Tells whoever sent a record how it went. To settle it with a rejected promise is to fail it. */
-export type Settle = (outcome: RecordMetadata | Promise<never>) => void
 
 export type PartitionBatches = PartitionQueue<ProducerBatch>
 
-/** A flush under way: how many batches, and records without a batch, it still waits for. */
-export interface FlushTicket {
-  missing: number
-  readonly done: () => void
+export interface BatchStart {
+  readonly partition: PartitionBatches
+  readonly builder: BatchBuilder
+  /** Its place among the batches of the partition. */
+  readonly order: number
+  /** When it was begun, on the monotonic clock. */
+  readonly createdMs: number
+  readonly deadlineMs: number
 }
 
 /** Records for one partition that travel together. */
 export class ProducerBatch implements QueuedBatch {
   readonly partition: PartitionBatches
   readonly builder: BatchBuilder
-  /** When it was begun, on the monotonic clock. */
+  readonly order: number
   readonly createdMs: number
   readonly deadlineMs: number
-  /** Its place among the batches of the partition. */
-  readonly order: number
-  readonly settles: Settle[] = []
-  readonly timestamps: number[] = []
+  /** For the senders of its records; that of the whole, for a part of a batch that was split. */
+  readonly receipt: BatchReceipt
+  /** Which record of the receipt its first one is. */
+  readonly receiptIndex: number
+  /** How often it was split, itself and what it came from. */
+  readonly halvings: number
   /** What is sent, once it is closed. */
   bytes: Uint8Array | undefined
   attempts = 0
-  /** How often it was split, itself and what it came from. */
-  halvings = 0
   /** Why it is sent again. */
   lastProblem: string | undefined
   producerId = -1
   producerEpoch = -1
-  /** -1 until it is first sent by an idempotent producer. */
   baseSequence = -1
-  /** An attempt may have been stored though it was not acknowledged. */
   maybeStored = false
-  /** Flushes that wait until its records are settled. */
-  flushes: FlushTicket[] | undefined
 
-  constructor(partition: PartitionBatches, builder: BatchBuilder, order: number, createdMs: number, deadlineMs: number) {
-    this.partition = partition
-    this.builder = builder
-    this.order = order
-    this.createdMs = createdMs
-    this.deadlineMs = deadlineMs
+  constructor(start: BatchStart, partOf?: { readonly receipt: BatchReceipt, readonly receiptIndex: number, readonly halvings: number }) {
+    this.partition = start.partition
+    this.builder = start.builder
+    this.order = start.order
+    this.createdMs = start.createdMs
+    this.deadlineMs = start.deadlineMs
+    this.receipt = partOf?.receipt ?? new BatchReceipt(start.partition.topic.name, start.partition.index)
+    this.receiptIndex = partOf?.receiptIndex ?? 0
+    this.halvings = partOf?.halvings ?? 0
   }
 
   get recordsCount(): number {
-    return this.settles.length
+    return this.builder.recordsCount
   }
 
   /** Bytes it takes of the producer's buffer: uncompressed. */
@@ -83,29 +83,12 @@ export class ProducerBatch implements QueuedBatch {
     this.baseSequence = -1
   }
 
-  succeed(baseOffset: number, appendTimeMs: number): void {
-    const { settles, timestamps } = this
-    const { topic, index: partition } = this.partition
-    for (let index = 0; index < settles.length; index++) {
-      settles[index]!({
-        topic: topic.name, partition, offset: baseOffset < 0 ? -1 : baseOffset + index,
-        timestamp: appendTimeMs >= 0 ? appendTimeMs : timestamps[index]!,
-      })
-    }
-    this.tellSettled()
+  /** Its records are stored. `count` is given where the builder has been emptied already. */
+  succeed(baseOffset: number, appendTimeMs: number, count: number): void {
+    this.receipt.settle({ from: this.receiptIndex, count, baseOffset, appendTimeMs, error: undefined })
   }
 
-  fail(error: Error): void {
-    const rejected = Promise.reject<never>(error)
-    // Each record's promise takes it over; this one is nobody's.
-    rejected.catch(() => undefined)
-    for (const settle of this.settles) settle(rejected)
-    this.tellSettled()
-  }
-
-  private tellSettled(): void {
-    for (const ticket of this.flushes ?? []) {
-      if (--ticket.missing === 0) ticket.done()
-    }
+  fail(error: Error, count: number): void {
+    this.receipt.settle({ from: this.receiptIndex, count, baseOffset: -1, appendTimeMs: -1, error })
   }
 }

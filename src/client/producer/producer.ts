@@ -7,7 +7,9 @@ import { type BrokerPool } from '../cluster/broker-pool.ts'
 import { type Metadata } from '../cluster/metadata.ts'
 import { Accumulator } from './accumulator.ts'
 import { BatchOutcomes } from './batch-outcomes.ts'
-import { type FlushTicket, type ProducerBatch, type Settle } from './producer-batch.ts'
+import { type FlushTicket } from './batch-receipt.ts'
+import { ManyReceipts } from './many-receipts.ts'
+import { type ProducerBatch } from './producer-batch.ts'
 import { ProducerIdentity } from './producer-identity.ts'
 import { type ProducerRecord, type RecordMetadata } from './producer-record.ts'
 import { type ProducerSettings } from './producer-settings.ts'
@@ -28,10 +30,6 @@ export interface CloseOptions {
   /** How long to wait for what is under way; after it the rest fails with MR_CLIENT_CLOSED. 0 gives everything up at once. Default 30000. */
   readonly timeoutMs?: number
 }
-
-/** The resolving function of the promise made last: `send` makes one a record, and a closure for each would cost as much again. */
-let settleMadeLast: Settle
-const keepSettle = (resolve: (value: RecordMetadata | Promise<never>) => void): void => { settleMadeLast = resolve }
 
 /**
  * Sends records. Records of one partition are stored in the order of the calls; so are those of one key. With idempotence (the default) that holds
@@ -78,9 +76,15 @@ export class Producer {
    * the error that stands for the broker's answer.
    */
   send(record: ProducerRecord): Promise<RecordMetadata> {
-    const promise = new Promise<RecordMetadata>(keepSettle)
-    this.add(record, settleMadeLast)
-    return promise
+    const topic = this.lastTopic?.name === record.topic ? this.lastTopic : this.topicNamed(record.topic)
+    if (topic?.info === undefined || topic.waiting.size > 0 || !this.accumulator.hasRoom || this.closing !== undefined) {
+      return this.sendSlowly(topic, record)
+    }
+    try {
+      return this.append(topic, record).receipt.promise()
+    } catch (error) {
+      return Promise.reject(error as Error)
+    }
   }
 
   /**
@@ -88,21 +92,21 @@ export class Producer {
    * failure, after all are settled; the others may have been stored.
    */
   sendMany(records: readonly ProducerRecord[]): Promise<RecordMetadata[]> {
-    return new Promise((resolve, reject: (error: unknown) => void) => {
-      const places = new Array<RecordMetadata>(records.length)
-      let missing = records.length
-      let failure: Promise<never> | undefined
-      if (missing === 0) resolve(places)
-      for (let index = 0; index < records.length; index++) {
-        this.add(records[index]!, outcome => {
-          if (outcome instanceof Promise) failure ??= outcome
-          else places[index] = outcome
-          if (--missing > 0) return
-          if (failure === undefined) resolve(places)
-          else failure.catch(reject)
-        })
+    const many = new ManyReceipts(records.length)
+    for (let index = 0; index < records.length; index++) {
+      const record = records[index]!
+      const topic = this.lastTopic?.name === record.topic ? this.lastTopic : this.topicNamed(record.topic)
+      if (topic?.info === undefined || topic.waiting.size > 0 || !this.accumulator.hasRoom || this.closing !== undefined) {
+        many.addPromise(index, this.sendSlowly(topic, record))
+        continue
       }
-    })
+      try {
+        many.addRecord(index, this.append(topic, record).receipt)
+      } catch (error) {
+        many.addPromise(index, Promise.reject(error as Error))
+      }
+    }
+    return many.all()
   }
 
   /** Sends at once what is batched, and resolves when all that was given to `send` before is settled, well or badly. */
@@ -110,7 +114,7 @@ export class Producer {
     return new Promise(resolve => {
       const ticket: FlushTicket = { missing: 1, done: () => { this.flushing--; resolve() } }
       this.flushing++
-      for (const batch of this.accumulator.unsettled) addTicket(batch, ticket)
+      for (const batch of this.accumulator.unsettled) batch.receipt.join(ticket)
       for (const topic of this.crowded) for (const waiting of topic.waiting) addTicket(waiting, ticket)
       if (--ticket.missing === 0) ticket.done()
       else this.sender.run()
@@ -149,37 +153,17 @@ export class Producer {
     for (const topic of this.crowded) this.failWaiting(topic, error)
     for (const batch of [...this.accumulator.unsettled]) {
       this.accumulator.release(batch, false)
-      batch.fail(error)
+      batch.fail(error, batch.recordsCount)
     }
     await this.parts.onClosed()
   }
 
-  private add(record: ProducerRecord, settle: Settle): void {
-    if (this.closing !== undefined) {
-      settle(rejected(closedError('producer')))
-      return
-    }
-    const topic = this.lastTopic?.name === record.topic ? this.lastTopic : this.topicNamed(record.topic)
-    if (topic === undefined) {
-      settle(rejected(new MillraceError('MR_CLIENT_RECORD_INVALID', { topic: String(record.topic), reason: 'the name of a topic is a text, not empty' })))
-    } else if (topic.info !== undefined && topic.waiting.size === 0 && this.accumulator.hasRoom) {
-      this.append(topic, record, settle)
-    } else {
-      this.wait(topic, record, settle)
-    }
-  }
-
-  private append(topic: TopicQueue, record: ProducerRecord, settle: Settle): ProducerBatch | undefined {
-    try {
-      const batch = this.accumulator.append(topic, record, settle)
-      // A full batch goes at once, even while the caller has not let go of the turn: the kernel sends while it prepares the next.
-      if (batch.partition.open !== batch) this.sender.run()
-      else if (batch.recordsCount === 1) this.sender.runSoon()
-      return batch
-    } catch (error) {
-      settle(rejected(error))
-      return undefined
-    }
+  private append(topic: TopicQueue, record: ProducerRecord): ProducerBatch {
+    const batch = this.accumulator.append(topic, record)
+    // A full batch goes at once, even while the caller has not let go of the turn: the kernel sends while it prepares the next.
+    if (batch.partition.open !== batch) this.sender.run()
+    else if (batch.recordsCount === 1) this.sender.runSoon()
+    return batch
   }
 
   private topicNamed(name: string): TopicQueue | undefined {
@@ -195,34 +179,46 @@ export class Producer {
     return topic
   }
 
-  private wait(topic: TopicQueue, record: ProducerRecord, settle: Settle): void {
+  /** For a record that cannot go into a batch at once, or never. */
+  private sendSlowly(topic: TopicQueue | undefined, record: ProducerRecord): Promise<RecordMetadata> {
+    if (this.closing !== undefined) return Promise.reject(closedError('producer'))
+    if (topic === undefined) {
+      return Promise.reject(new MillraceError('MR_CLIENT_RECORD_INVALID', { topic: String(record.topic), reason: 'the name of a topic is a text, not empty' }))
+    }
     // What is certain to fail fails now.
     const error = this.finalError(topic)
-    if (error !== undefined) {
-      settle(rejected(error))
-      return
-    }
-    topic.waiting.push({ record: ownRecord(record), settle, sinceMs: this.parts.world.clock.monotonicMs(), flushes: undefined })
-    this.crowded.add(topic)
-    if (topic.info === undefined) this.parts.metadata.refresh()
-    this.planBlockTimeout()
-    // A full buffer is no time to wait for more.
-    this.sender.runSoon()
+    if (error !== undefined) return Promise.reject(error)
+    return new Promise(settle => {
+      topic.waiting.push({ record: ownRecord(record), settle, sinceMs: this.parts.world.clock.monotonicMs(), flushes: undefined })
+      this.crowded.add(topic)
+      if (topic.info === undefined) this.parts.metadata.refresh()
+      this.planBlockTimeout()
+      // A full buffer is no time to wait for more.
+      this.sender.runSoon()
+    })
   }
 
   /** Puts waiting records into batches while there is room, topic by topic. */
   private admitWaiting(): void {
     for (const topic of this.crowded) {
       while (topic.info !== undefined && topic.waiting.size > 0 && this.accumulator.hasRoom) {
-        const waiting = topic.waiting.shift()!
-        const batch = this.append(topic, waiting.record, waiting.settle)
-        for (const ticket of waiting.flushes ?? []) {
-          ticket.missing--
-          if (batch !== undefined) addTicket(batch, ticket)
-          if (ticket.missing === 0) ticket.done()
-        }
+        this.admit(topic, topic.waiting.shift()!)
       }
       if (topic.waiting.size === 0) this.crowded.delete(topic)
+    }
+  }
+
+  private admit(topic: TopicQueue, waiting: WaitingRecord): void {
+    let batch: ProducerBatch | undefined
+    try {
+      batch = this.append(topic, waiting.record)
+      waiting.settle(batch.receipt.promise())
+    } catch (error) {
+      waiting.settle(rejected(error))
+    }
+    for (const ticket of waiting.flushes ?? []) {
+      batch?.receipt.join(ticket)
+      if (--ticket.missing === 0) ticket.done()
     }
   }
 

@@ -1,13 +1,15 @@
 import { BoundedQueue } from '../../base/bounded-queue.ts'
 import { type TopicInfo } from '../cluster/topic-info.ts'
 import { PartitionQueue } from './partition-queue.ts'
-import { type FlushTicket, type PartitionBatches, type Settle } from './producer-batch.ts'
-import { type ProducerRecord } from './producer-record.ts'
+import { type FlushTicket } from './batch-receipt.ts'
+import { type PartitionBatches } from './producer-batch.ts'
+import { type ProducerRecord, type RecordMetadata } from './producer-record.ts'
 
 /** A record that found no room, or whose topic is not known yet. */
 export interface WaitingRecord {
   readonly record: ProducerRecord
-  readonly settle: Settle
+  /** Settles the promise that its sender has; with a rejected one to fail it. */
+  readonly settle: (outcome: Promise<RecordMetadata>) => void
   readonly sinceMs: number
   /** Flushes that wait for it: its batch has to take them over. */
   flushes: FlushTicket[] | undefined
