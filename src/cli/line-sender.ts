@@ -22,7 +22,7 @@ export interface LineSenderOptions {
 }
 
 export interface Failure {
-  readonly error: unknown
+  error: unknown
   count: number
 }
 

@@ -3,7 +3,12 @@ import { UsageError } from './output.ts'
 /** For options that may be repeated. */
 export const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, value]
 
-export function keyValue(pair: string, flag: string): [string, string] {
+export type Pair = readonly [key: string, value: string]
+
+/** For `key=value` options that may be repeated. */
+export const collectPairs = (flag: string) => (text: string, earlier: readonly Pair[] = []): readonly Pair[] => [...earlier, keyValue(text, flag)]
+
+function keyValue(pair: string, flag: string): Pair {
   const at = pair.indexOf('=')
   if (at <= 0) throw new UsageError(`${flag} ${pair}: write it as key=value`)
   return [pair.slice(0, at), pair.slice(at + 1)]

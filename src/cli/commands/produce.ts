@@ -1,13 +1,13 @@
 import { Option, type Command } from 'commander'
 import pc from 'picocolors'
 import { formatBytes } from '../../base/format-quantity.ts'
-import type { Client, ProducerOptions } from '../../client/index.ts'
+import type { Admin, Client, ProducerOptions } from '../../client/index.ts'
 import { type RecordHeader } from '../../kernel/record/log-record.ts'
 import { openInput, type Input } from '../input.ts'
 import { LineSender } from '../line-sender.ts'
 import { LineSplitter } from '../line-splitter.ts'
 import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
-import { collect, keyValue, wholeNumber } from '../option-values.ts'
+import { collectPairs, wholeNumber, type Pair } from '../option-values.ts'
 import { describeError, plural, print, printError, printJson, UsageError } from '../output.ts'
 import { Progress } from '../progress.ts'
 import { shownElapsed } from '../shown.ts'
@@ -19,7 +19,7 @@ interface ProduceFlags extends NetworkFlags {
   readonly acks: '0' | '1' | 'all'
   readonly partition?: number
   readonly compression: NonNullable<ProducerOptions['compression']>
-  readonly header?: readonly string[]
+  readonly header?: readonly Pair[]
 }
 
 export function produceCommand(program: Command): void {
@@ -30,7 +30,7 @@ export function produceCommand(program: Command): void {
     .addOption(new Option('--acks <acks>', 'what counts as acknowledged: all (in-sync replicas, and on disk where durability=fsync), 1 (the leader) or 0 (sent)').choices(['0', '1', 'all']).default('all'))
     .option('--partition <n>', 'the partition for every record (default: by key; without one, all in turn)', wholeNumber('--partition'))
     .addOption(new Option('--compression <codec>', 'of batches').choices(['none', 'gzip', 'snappy', 'lz4', 'zstd']).default('none'))
-    .option('--header <key=value>', 'a header for every record; may be repeated', collect)
+    .option('--header <key=value>', 'a header for every record; may be repeated', collectPairs('--header'))
     .addHelpText('after', `
 Exit code 1 if any record was not acknowledged.
 
@@ -43,14 +43,12 @@ Examples
 
 async function produce(topic: string, flags: ProduceFlags): Promise<void> {
   if (flags.keySeparator === '') throw new UsageError('--key-separator: it is empty')
-  const headers = (flags.header ?? []).map((pair): RecordHeader => {
-    const [key, value] = keyValue(pair, '--header')
-    return { key, value: Buffer.from(value) }
-  })
+  const headers = (flags.header ?? []).map(([key, value]): RecordHeader => ({ key, value: Buffer.from(value) }))
   const input = openInput(flags.file)
-  await withClient(flags, async (client) => {
+  await withClient(flags, async (client, admin) => {
     const run = new ProduceRun(client, topic, flags, headers, input)
     await run.toTheEnd()
+    await run.nameTopics(admin)
     run.report()
   })
 }
@@ -66,6 +64,7 @@ class ProduceRun {
   readonly #startedMs = performance.now()
   #inputError: unknown
   #isInterrupted = false
+  #isWhole = false
 
   constructor(client: Client, topic: string, flags: ProduceFlags, headers: readonly RecordHeader[], input: Input) {
     this.#client = client
@@ -76,7 +75,7 @@ class ProduceRun {
       acks: flags.acks === 'all' ? 'all' : flags.acks === '1' ? 1 : 0, compression: flags.compression,
       // Somebody who types waits for each line; a pipe gains from fuller batches.
       lingerMs: input.isTerminal ? 0 : 5,
-      blockMsMax: 10_000,
+      blockMsMax: 5_000,
     })
     this.#sender = new LineSender(this.#producer, {
       topic, source: input.name,
@@ -115,6 +114,7 @@ class ProduceRun {
       if (sender.hopeless) return
     }
     splitter.end(line)
+    this.#isWhole = true
   }
 
   #text(): string {
@@ -122,6 +122,14 @@ class ProduceRun {
     const { sent, failed } = this.#sender
     const rate = seconds > 0 ? Math.round(sent / seconds) : 0
     return `${sent.toLocaleString('en')} records  ${rate.toLocaleString('en')}/s${failed > 0 ? `  ${failed.toLocaleString('en')} failed` : ''}`
+  }
+
+  /** Where the topic does not exist, the error says which one may have been meant. */
+  async nameTopics(admin: Admin): Promise<void> {
+    const unknown = this.#sender.failures.get('MR_TOPIC_UNKNOWN')
+    if (unknown === undefined) return
+    const { existingTopic } = await import('../topic-report.ts')
+    await existingTopic(admin, this.#topic).catch((error: unknown) => { unknown.error = error })
   }
 
   report(): void {
@@ -142,7 +150,7 @@ class ProduceRun {
     }
     for (const { error, count } of failures.values()) process.stderr.write(`${describeError(error)}${count > 1 ? ` (${count.toLocaleString('en')} records)` : ''}\n`)
     if (this.#inputError !== undefined) printError(this.#inputError)
-    const isCut = this.#sender.hopeless || (this.#isInterrupted && !this.#input.isTerminal)
+    const isCut = !this.#isWhole && this.#inputError === undefined && !this.#input.isTerminal
     if (isCut) process.stderr.write(`${pc.yellow('warning')}: the input was not read to its end; ${plural(lines, 'line')} of it were\n`)
     if (failed > 0 || this.#inputError !== undefined || isCut) process.exitCode = 1
   }

@@ -1,6 +1,6 @@
 import { type Command } from 'commander'
 import type { Broker, BrokerOptions, ComposedBroker } from '../../broker/index.ts'
-import { collect, keyValue, wholeNumber } from '../option-values.ts'
+import { collect, collectPairs, wholeNumber, type Pair } from '../option-values.ts'
 import { describeError, print, UsageError } from '../output.ts'
 
 export interface StartFlags {
@@ -12,7 +12,7 @@ export interface StartFlags {
   readonly nodeId?: number
   readonly voters?: string
   readonly preset?: 'single-node' | 'memory'
-  readonly set?: readonly string[]
+  readonly set?: readonly Pair[]
   readonly logLevel?: BrokerOptions['logLevel']
   readonly insecure?: boolean
   readonly warmUp?: boolean
@@ -29,7 +29,7 @@ export function addCompositionOptions(command: Command): Command {
     .option('--node-id <n>', 'id of this broker (default: 1)', wholeNumber('--node-id'))
     .option('--voters <list>', 'id@host:port,… of a cluster (not available yet: one broker is a cluster of its own)')
     .option('--preset <name>', 'single-node (on disk) or memory (nothing survives) (default: single-node)')
-    .option('--set <key=value>', 'a broker setting by its Kafka name; may be repeated', collect)
+    .option('--set <key=value>', 'a broker setting by its Kafka name; may be repeated', collectPairs('--set'))
     .option('--log-level <level>', 'debug, info, warn, error or silent (default: info)')
     .option('--insecure', 'allow listening beyond this machine without authentication')
     .option('--no-warm-up', 'skip the warm-up of the compiler after the start')
@@ -110,11 +110,6 @@ function optionsOf(flags: StartFlags): BrokerOptions {
   if (logLevel !== undefined && !['debug', 'info', 'warn', 'error', 'silent'].includes(logLevel)) {
     throw new UsageError(`--log-level ${String(logLevel)}: there are debug, info, warn, error and silent`)
   }
-  const given = { data, listen, advertise, http, nodeId, preset, logLevel, insecure, broker: settingsOf(flags.set ?? []) }
+  const given = { data, listen, advertise, http, nodeId, preset, logLevel, insecure, broker: flags.set === undefined ? undefined : Object.fromEntries(flags.set) }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-}
-
-function settingsOf(pairs: readonly string[]): Record<string, string> | undefined {
-  if (pairs.length === 0) return undefined
-  return Object.fromEntries(pairs.map((pair) => keyValue(pair, '--set')))
 }

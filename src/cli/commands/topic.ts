@@ -6,13 +6,13 @@ import { isMillraceError } from '../../kernel/errors/index.ts'
 import { confirmed } from '../confirm.ts'
 import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
 import { plural, print, printJson, printTable, printWarning } from '../output.ts'
-import { collect, keyValue, wholeNumber } from '../option-values.ts'
+import { collectPairs, wholeNumber, type Pair } from '../option-values.ts'
 import { notYetCommand } from './not-yet.ts'
 
 interface CreateFlags extends NetworkFlags {
   readonly partitions?: number
   readonly replicationFactor?: number
-  readonly config?: readonly string[]
+  readonly config?: readonly Pair[]
   readonly ifNotExists?: boolean
   readonly dryRun?: boolean
 }
@@ -44,10 +44,10 @@ export function topicCommand(program: Command): void {
 }
 
 function createCommand(topic: Command): void {
-  addNetworkOptions(topic.command('create').summary('make a topic').argument('<name>').description('Makes a topic.'))
+  addNetworkOptions(topic.command('create').summary('make a topic').argument('<name>').description('Makes a topic. What of its settings has no effect here is said in warnings.'))
     .option('--partitions <n>', 'how many partitions (default: num.partitions of the broker)', wholeNumber('--partitions', 1))
     .option('--replication-factor <n>', 'how many copies of each (default: default.replication.factor of the broker)', wholeNumber('--replication-factor', 1))
-    .option('--config <key=value>', 'a setting of the topic by its Kafka name; may be repeated', collect)
+    .option('--config <key=value>', 'a setting of the topic by its Kafka name; may be repeated', collectPairs('--config'))
     .option('--if-not-exists', 'a topic of that name that is there already is no error')
     .option('--dry-run', 'check everything, make nothing')
     .addHelpText('after', `
@@ -59,7 +59,7 @@ Examples
 }
 
 async function create(admin: Admin, name: string, flags: CreateFlags): Promise<void> {
-  const configs = Object.fromEntries((flags.config ?? []).map((pair) => keyValue(pair, '--config')))
+  const configs = Object.fromEntries(flags.config ?? [])
   const dryRun = flags.dryRun === true
   const topic = { name, configs, partitions: flags.partitions, replicationFactor: flags.replicationFactor }
   const defined = Object.fromEntries(Object.entries(topic).filter(([, value]) => value !== undefined)) as typeof topic & { partitions: number, replicationFactor: number }

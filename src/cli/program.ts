@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { clusterCommand } from './commands/cluster.ts'
+import { configCommand } from './commands/config.ts'
+import { consumeCommand } from './commands/consume.ts'
+import { logCommand } from './commands/log-inspect.ts'
+import { notYetCommands } from './commands/not-yet.ts'
+import { produceCommand } from './commands/produce.ts'
+import { startCommand } from './commands/start.ts'
+import { topicCommand } from './commands/topic.ts'
+import { errorLine } from './output.ts'
+
+const version = (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version
+
+/** Every command with its options and help. Parsing throws a CommanderError where commander has printed what was wrong, or the help asked for. */
+export function program(): Command {
+  const main = new Command('millrace')
+    .description('A message broker that speaks the Kafka protocol, and its tools.')
+    .version(version, '-V, --version')
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ outputError: (text, write) => { write(`${errorLine('MR_CLI_USAGE', text.replace(/^error: /, ''))}\n`) } })
+    .addHelpText('after', `
+Try it
+  millrace start                                        a broker at 127.0.0.1:9092, data in ./data
+  millrace topic create orders --partitions 3           and in a second terminal
+  printf 'alice:one\\nbob:two\\n' | millrace produce orders --key-separator :
+  millrace consume orders
+
+Each command explains itself with --help. Exit codes: 0 done, 1 failed, 2 wrong use.`)
+  startCommand(main)
+  topicCommand(main)
+  produceCommand(main)
+  consumeCommand(main)
+  clusterCommand(main)
+  configCommand(main)
+  logCommand(main)
+  notYetCommands(main)
+  return main
+}

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ensureBuilt } from './built.ts'
+import { startBroker, type BrokerProcess } from './broker-process.ts'
+import { cli as run, jsonOf, oneLine, type CliResult } from './cli-run.ts'
+
+let broker: BrokerProcess
+beforeAll(async () => {
+  ensureBuilt()
+  broker = await startBroker(['--preset', 'memory', '--set', 'auto.create.topics.enable=false'])
+}, 120_000)
+afterAll(async () => { await broker.end('SIGTERM') })
+
+const cli = (...args: readonly string[]): Promise<CliResult> => run(args, { bootstrap: broker.bootstrap })
+
+describe('topic create', () => {
+  it('makes a topic with partitions and settings, and says so', async () => {
+    const created = await cli('topic', 'create', 'orders', '--partitions', '3', '--config', 'retention.ms=60000', '--config', 'max.message.bytes=2048')
+    expect(created).toEqual({ code: 0, stdout: 'orders created: 3 partitions, replication factor 1\n', stderr: '' })
+    const described = jsonOf(await cli('topic', 'describe', 'orders', '-o', 'json')) as { partitions: unknown[], configs: unknown[] }
+    expect(described.partitions.length).toBe(3)
+    expect(described.configs).toEqual(expect.arrayContaining([
+      expect.objectContaining({ name: 'retention.ms', value: '60000', source: 'topic' }), expect.objectContaining({ name: 'max.message.bytes', value: '2048', source: 'topic' }),
+    ]))
+  })
+
+  it('of a name that is taken fails, and is fine with --if-not-exists', async () => {
+    await cli('topic', 'create', 'taken')
+    const again = await cli('topic', 'create', 'taken')
+    expect([again.code, oneLine(again)]).toEqual([1, 'error MR_TOPIC_EXISTS: topic taken exists already'])
+    expect(await cli('topic', 'create', 'taken', '--if-not-exists')).toEqual({ code: 0, stdout: 'taken exists already\n', stderr: '' })
+  })
+
+  it('with a mistyped setting is refused with the nearest name, and makes nothing', async () => {
+    const refused = await cli('topic', 'create', 'typo', '--config', 'retention.mss=1')
+    expect([refused.code, oneLine(refused)]).toEqual([1, expect.stringMatching(/retention\.mss; did you mean retention\.ms\?/)])
+    expect((await cli('topic', 'describe', 'typo')).code).toBe(1)
+  })
+
+  it('warns of settings that have not their effect here, in text and JSON', async () => {
+    const created = await cli('topic', 'create', 'compacted', '--config', 'cleanup.policy=compact')
+    expect([created.code, created.stderr]).toEqual([0, expect.stringMatching(/^warning: cleanup\.policy=compact: compact keeps every record until compaction exists/)])
+    const dry = jsonOf(await cli('topic', 'create', 'other', '--config', 'flush.ms=5', '--dry-run', '-o', 'json'))
+    expect(dry).toMatchObject({ name: 'other', created: false, dryRun: true, warnings: [expect.stringContaining('flush.ms has no effect here')] })
+  })
+
+  it('with --dry-run checks everything and makes nothing', async () => {
+    expect((await cli('topic', 'create', 'dry', '--dry-run')).stdout).toBe('dry can be created: 1 partition, replication factor 1\n')
+    expect((await cli('topic', 'create', 'bad name', '--dry-run')).code).toBe(1)
+    expect((await cli('topic', 'describe', 'dry')).code).toBe(1)
+  })
+})
+
+describe('topic list', () => {
+  it('shows topics by name, also as JSON', async () => {
+    await cli('topic', 'create', 'list-b', '--partitions', '2')
+    await cli('topic', 'create', 'list-a')
+    const { stdout } = await cli('topic', 'list')
+    expect(stdout).toMatch(/^topic +partitions +id\n/)
+    expect(stdout).toMatch(/^list-a +1 +\S{22}\nlist-b +2 +\S{22}$/m)
+    expect(jsonOf(await cli('topic', 'list', '-o', 'json'))).toMatchObject({ topics: expect.arrayContaining([{ name: 'list-a', topicId: expect.stringMatching(/^\S{22}$/), isInternal: false, partitions: 1 }]) })
+  })
+})
+
+describe('topic describe', () => {
+  it('shows leader, epoch, replicas, offsets, settings with their source, and what has no effect', async () => {
+    await cli('topic', 'create', 'shown', '--config', 'cleanup.policy=compact', '--config', 'segment.ms=3600000')
+    await run(['produce', 'shown', '--key-separator', ':'], { bootstrap: broker.bootstrap, input: 'a:1\nb:2\n' })
+    const { stdout } = await cli('topic', 'describe', 'shown')
+    expect(stdout).toMatch(/^shown {2}1 partition {2}replication factor 1 {2}id \S{22}\n/)
+    expect(stdout).toMatch(/^partition +leader +epoch +replicas +in sync +start +end +records +size\n +0 +1 +0 +1 +1 +0 +2 +2 +\S+/m)
+    expect(stdout).toMatch(/^segment\.ms +3600000 \(1h\) +topic$/m)
+    expect(stdout).toMatch(/^note: cleanup\.policy=compact: compact keeps every record/m)
+  })
+
+  it('as JSON holds the same, and all settings with --all', async () => {
+    await cli('topic', 'create', 'shown-json', '--partitions', '2')
+    const few = jsonOf(await cli('topic', 'describe', 'shown-json', '-o', 'json'))
+    const all = jsonOf(await cli('topic', 'describe', 'shown-json', '-o', 'json', '--all')) as { configs: unknown[] }
+    expect(few).toMatchObject({
+      name: 'shown-json', isInternal: false, warnings: [],
+      partitions: [0, 1].map((partition) => ({ partition, leader: 1, leaderEpoch: 0, replicas: [1], isr: [1], offline: [], startOffset: 0, endOffset: 0, records: 0 })),
+    })
+    expect(all.configs.length).toBeGreaterThan(30)
+    expect(all.configs).toContainEqual(expect.objectContaining({ name: 'cleanup.policy', value: 'delete', source: 'default' }))
+  })
+
+  it('of a mistyped name suggests the nearest', async () => {
+    await cli('topic', 'create', 'payments')
+    const refused = await cli('topic', 'describe', 'paymnets')
+    expect([refused.code, oneLine(refused)]).toEqual([1, 'error MR_TOPIC_UNKNOWN: topic paymnets does not exist; did you mean payments?'])
+  })
+})
+
+describe('topic delete', () => {
+  it('without a terminal and without --yes is refused and destroys nothing', async () => {
+    await cli('topic', 'create', 'kept')
+    const refused = await cli('topic', 'delete', 'kept')
+    expect([refused.code, oneLine(refused)]).toEqual([2, expect.stringMatching(/^error MR_CLI_CONFIRM_NEEDED: deleting topic kept destroys 1 partition with up to 0 records.*add --yes/)])
+    expect((await cli('topic', 'delete', 'kept', '--dry-run')).stdout).toMatch(/^would delete kept: 1 partition with up to 0 records/)
+    expect((await cli('topic', 'describe', 'kept')).code).toBe(0)
+  })
+
+  it('with --yes deletes', async () => {
+    await cli('topic', 'create', 'gone')
+    expect(await cli('topic', 'delete', 'gone', '--yes')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^deleted gone: 1 partition/), stderr: '' })
+    expect((await cli('topic', 'describe', 'gone')).code).toBe(1)
+    expect((await cli('topic', 'delete', 'gone', '--yes')).code).toBe(1)
+  })
+})
+
+it('topic alter is refused and says what to do instead', async () => {
+  const refused = await cli('topic', 'alter', 'orders', '--config', 'retention.ms=1')
+  expect([refused.code, oneLine(refused)]).toEqual([2, expect.stringMatching(/^error MR_CLI_NOT_AVAILABLE: millrace topic alter: .*create another/)])
+})
+
+describe('cluster', () => {
+  it('status shows brokers, controller and counts', async () => {
+    const status = await cli('cluster', 'status')
+    expect([status.code, status.stdout]).toEqual([0, expect.stringMatching(/^cluster \S{22}: 1 broker, \d+ topics, \d+ partitions, all replicas in sync\n\nbroker +address.*\n +1 +127\.0\.0\.1:\d+ .*controller\n$/)])
+    const json = jsonOf(await cli('cluster', 'status', '-o', 'json'))
+    expect(json).toMatchObject({ controllerId: 1, leaderless: 0, underReplicated: 0, brokers: [{ nodeId: 1, host: '127.0.0.1', isController: true }] })
+  })
+
+  it('verbs that are not there are refused', async () => {
+    for (const verb of ['quorum', 'brokers', 'reassign', 'elect', 'drain', 'recover']) {
+      const refused = await cli('cluster', verb)
+      expect([refused.code, oneLine(refused)]).toEqual([2, expect.stringMatching(new RegExp(`^error MR_CLI_NOT_AVAILABLE: millrace cluster ${verb}`))])
+    }
+  })
+})

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ensureBuilt } from './built.ts'
+import { cli, jsonOf, oneLine } from './cli-run.ts'
+
+let folder = ''
+beforeAll(() => {
+  ensureBuilt()
+  folder = mkdtempSync(join(tmpdir(), 'millrace-cli-'))
+}, 120_000)
+afterAll(() => { rmSync(folder, { recursive: true, force: true }) })
+
+/** Nobody listens there. */
+async function closedPort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => { server.close(resolve) })
+  return port
+}
+
+describe('wrong use is one line and exit code 2', () => {
+  const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
+    ['a mistyped command', ['topc'], /MR_CLI_USAGE: unknown command 'topc' \(Did you mean topic\?\)/],
+    ['a mistyped verb', ['topic', 'lst'], /MR_CLI_USAGE: unknown command 'lst' \(Did you mean list\?\)/],
+    ['a mistyped option', ['consume', 't', '--folow'], /MR_CLI_USAGE: unknown option '--folow' \(Did you mean --follow\?\)/],
+    ['a missing argument', ['produce'], /MR_CLI_USAGE: missing required argument 'topic'/],
+    ['a wrong choice', ['produce', 't', '--acks', '2'], /MR_CLI_USAGE: .*Allowed choices are 0, 1, all/],
+    ['a number that is none', ['consume', 't', '--max', 'many'], /MR_CLI_USAGE: --max many: it takes a whole number/],
+    ['a place that is none', ['consume', 't', '--from', 'yesterday'], /MR_CLI_USAGE: --from yesterday: it takes beginning, end/],
+    ['a pair that is none', ['topic', 'create', 't', '--config', 'retention.ms'], /MR_CLI_USAGE: --config retention\.ms: write it as key=value/],
+    ['an address that is none', ['topic', 'list', '--bootstrap', 'here'], /MR_CLIENT_SETTING: .*"here" is not host:port/],
+    ['a command of later releases', ['group', 'list'], /MR_CLI_NOT_AVAILABLE: millrace group: this release does not have consumer groups yet/],
+    ['another one', ['bench', 'produce', '--topic', 'x'], /MR_CLI_NOT_AVAILABLE: millrace bench/],
+  ]
+  it.each(cases)('%s', async (_what, args, message) => {
+    const result = await cli(args, { bootstrap: '127.0.0.1:1' })
+    expect([result.code, oneLine(result)]).toEqual([2, expect.stringMatching(message)])
+  })
+
+  it('client properties with a typo, with path and line', async () => {
+    const path = join(folder, 'client.properties')
+    writeFileSync(path, '# mine\nsecurity.protocl=SSL\n')
+    const result = await cli(['topic', 'list', '--command-config', path])
+    expect([result.code, oneLine(result)]).toEqual([2, `error MR_CONFIG_FILE: cannot read the configuration ${path}: line 2: unknown client property security.protocl; did you mean security.protocol?`])
+  })
+})
+
+describe('an address where no broker answers', () => {
+  it('is named, with a remedy, well within a minute', async () => {
+    const bootstrap = `127.0.0.1:${await closedPort()}`
+    const commands = [['topic', 'list'], ['produce', 't'], ['consume', 't'], ['cluster', 'status']]
+    for (const result of await Promise.all(commands.map((args) => cli(args, { bootstrap, input: 'x\n' })))) {
+      expect([result.code, oneLine(result)]).toEqual([1, `error MR_CLIENT_NO_BROKERS: none of ${bootstrap} can be reached: nobody listens there; start a broker with \`millrace start\`, or name another with --bootstrap HOST:PORT`])
+    }
+  })
+
+  it('that speaks another protocol is said to', async () => {
+    const server = createServer((socket) => { socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n') })
+    await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve) })
+    const result = await cli(['topic', 'list', '--bootstrap', `127.0.0.1:${(server.address() as AddressInfo).port}`])
+    server.close()
+    expect([result.code, oneLine(result)]).toEqual([1, expect.stringMatching(/does not speak the Kafka protocol; is it a port for TLS .* or HTTP\?/)])
+  })
+})
+
+describe('config', () => {
+  it('print shows every setting with value and source, and as JSON what each means', async () => {
+    writeFileSync(join(folder, 'millrace.config.yaml'), 'preset: memory\nbroker:\n  num.partitions: 8\n')
+    const args = ['config', 'print', '--set', 'log.retention.ms=5000']
+    const text = (await cli(args, { cwd: folder })).stdout
+    expect(text).toMatch(/^configuration file: .*millrace\.config\.yaml\n/)
+    expect(text).toMatch(/^num\.partitions +8 +file$/m)
+    expect(text).toMatch(/^log\.retention\.ms +5000 +command line$/m)
+    const json = jsonOf(await cli([...args, '-o', 'json'], { cwd: folder })) as { broker: { name: string, doc: string }[], plugins: { doc: string }[] }
+    expect(json.broker).toContainEqual(expect.objectContaining({ name: 'num.partitions', value: '8', source: 'file', effect: 'works', type: 'int' }))
+    expect(json.broker.length).toBeGreaterThan(100)
+    expect([...json.broker, ...json.plugins].filter((each) => each.doc.length < 10)).toEqual([])
+  })
+
+  it('lint of a good file says so; of a bad one names what is wrong', async () => {
+    const good = join(folder, 'good.config.json')
+    writeFileSync(good, '{"preset":"memory"}')
+    expect(await cli(['config', 'lint', good])).toMatchObject({ code: 0, stdout: expect.stringMatching(/good\.config\.json: ok, \d+ plugins\n$/), stderr: '' })
+    const bad: readonly (readonly [string, RegExp])[] = [
+      ['{"lisen":"127.0.0.1:0"}', /unknown setting lisen; did you mean listen\?/],
+      ['{"preset":"memory","broker":{"num.partition":3}}', /unknown setting num\.partition; did you mean num\.partitions\?/],
+      ['{"preset":"memory","broker":{"num.partitions":"three"}}', /MR_CONFIG_INVALID: invalid value three for num\.partitions/],
+      ['{"preset":"memory","settings":{"observability":{"loglevel":"info"}}}', /MR_HOST_SETTING: plugin observability, setting loglevel: unknown; did you mean logLevel\?/],
+      ['{', /cannot read the configuration/],
+    ]
+    for (const [text, message] of bad) {
+      const path = join(folder, 'bad.config.json')
+      writeFileSync(path, text)
+      const result = await cli(['config', 'lint', path])
+      expect([text, result.code, oneLine(result)]).toEqual([text, 2, expect.stringMatching(message)])
+    }
+  })
+})
