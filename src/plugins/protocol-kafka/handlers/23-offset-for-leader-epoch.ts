@@ -42,6 +42,8 @@ export class OffsetForLeaderEpochHandler implements ProtocolHandler {
 function answer(topic: TopicEntry | undefined, { partition, currentLeaderEpoch, leaderEpoch }: Asked): Answer {
   const replica = leaderOf(topic, partition, currentLeaderEpoch)
   if (typeof replica === 'number') return unknown(partition, replica)
+  // The leader's own epoch begins when it becomes leader, so it ends at the log end although no record may carry it yet.
+  if (leaderEpoch === replica.leaderEpoch) return { errorCode: kafkaErrors.NONE, partition, leaderEpoch, endOffset: replica.log.endOffset }
   const end = replica.log.epochEnd(leaderEpoch)
   return { errorCode: kafkaErrors.NONE, partition, leaderEpoch: end.leaderEpoch, endOffset: end.endOffset }
 }

@@ -131,6 +131,19 @@ describe('OffsetForLeaderEpoch', () => {
     expect(await ask(1, 4)).toEqual([75, -1, -1])
     expect(await ask(1, -1, 'nobody')).toEqual([3, -1, -1])
   })
+
+  it('the current epoch ends at the log end before any record carries it, else a consumer of an empty partition would take it for truncated', async () => {
+    const broker = await TestBroker.start()
+    const [replica] = broker.cluster.topic('t')
+    const ask = async (leaderEpoch: number) => {
+      const { topics } = await broker.connect().call(offsetForLeaderEpochApi, 4, { topics: [{ topic: 't', partitions: [{ partition: 0, leaderEpoch }] }] })
+      return topics[0]!.partitions[0]!
+    }
+    expect(await ask(replica!.leaderEpoch)).toMatchObject({ errorCode: 0, leaderEpoch: replica!.leaderEpoch, endOffset: 0 })
+    fill(replica!, batchOf(['a', 'b']))
+    replica!.leaderEpoch++
+    expect(await ask(replica!.leaderEpoch)).toMatchObject({ errorCode: 0, leaderEpoch: replica!.leaderEpoch, endOffset: 2 })
+  })
 })
 
 describe('InitProducerId', () => {
