@@ -1,4 +1,4 @@
-// Runs after `npm ci` in a checkout: compiles src/ to dist/. Where the development packages were left out
+// Runs after `npm ci` in a checkout: compiles src/ to dist/ and joins the modules. Where the development packages were left out
 // (`npm ci --omit=dev`) there is no compiler, and this says what to do instead of failing the install.
 import { spawnSync } from 'node:child_process'
 import { existsSync, chmodSync, lstatSync, readFileSync, symlinkSync, writeFileSync, rmSync } from 'node:fs'
@@ -18,6 +18,11 @@ const root = new URL('..', import.meta.url)
 rmSync(new URL('dist', root), { recursive: true, force: true })
 const build = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
 if (build.status !== 0) process.exit(build.status ?? 1)
+try {
+  await (await import('./bundle.mjs')).bundle()
+} catch (error) {
+  console.error(`millrace: the modules were not joined, so that a start takes twice as long: ${error.message}`)
+}
 const main = new URL('dist/cli/main.js', root)
 if (existsSync(main)) {
   if (!readFileSync(main, 'utf8').startsWith('#!')) writeFileSync(main, '#!/usr/bin/env node\n' + readFileSync(main, 'utf8'))

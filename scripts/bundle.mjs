@@ -1,0 +1,74 @@
+// Joins the modules of dist/, as the compiler wrote them, and the packages with many small modules into few files, the public entry
+// points where package.json says they are. A start that loads some 70 files instead of 700 takes half the CPU and 20 MB less memory.
+// All entry points are built together and share what they have in common, so that a plugin of a package that imports `millrace/kernel`
+// gets the very modules of the broker that loads it.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = join(root, 'dist')
+
+/** Left as packages: those with native parts, and those that may be missing. */
+function outside({ optionalDependencies }) {
+  return [/^node:/, 'level', 'classic-level', 'jiti', ...Object.keys(optionalDependencies)]
+}
+
+/** What package.json offers, by its path in dist/ without `.js`. */
+function entryPoints({ exports, bin }) {
+  const paths = [...Object.values(bin), ...Object.values(exports).flatMap((entry) => entry.default ?? [])]
+    .map((path) => path.replace(/^(\.\/)?dist\//, '').replace(/\.js$/, ''))
+  return paths.flatMap((path) => {
+    const [before, after] = path.split('*')
+    return after === undefined ? [path] : readdirSync(join(dist, before)).map((name) => before + name + after)
+  }).filter((path) => existsSync(join(dist, `${path}.js`)))
+}
+
+/** The licences of the packages that were joined in: they ask to go along. */
+function writeLicences(moduleIds) {
+  const packages = new Set([...moduleIds].flatMap((id) => /^.*\/node_modules\/(@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []))
+  const texts = [...packages].sort().map((directory) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+    const file = readdirSync(directory).find((path) => /^licen[cs]e/i.test(path))
+    return `${name} ${version} (${license})\n\n${file === undefined ? '' : readFileSync(join(directory, file), 'utf8').trim()}\n`
+  })
+  writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`))
+}
+
+function removeModules(directory) {
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name)
+    if (statSync(path).isDirectory()) removeModules(path)
+    else if (/\.js(\.map)?$/.test(name)) rmSync(path)
+  }
+}
+
+function moveInto(from, to) {
+  for (const name of readdirSync(from)) {
+    const [source, target] = [join(from, name), join(to, name)]
+    if (existsSync(target) && statSync(target).isDirectory()) moveInto(source, target)
+    else renameSync(source, target)
+  }
+}
+
+export async function bundle() {
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const build = await rolldown({
+    input: Object.fromEntries(entryPoints(manifest).map((path) => [path, join(dist, `${path}.js`)])),
+    cwd: root, platform: 'node', external: outside(manifest), logLevel: 'warn',
+  })
+  const joined = mkdtempSync(join(dirname(dist), '.dist-'))
+  try {
+    // As deep as the modules that they are made of: a path relative to `import.meta.url` stays right.
+    const { output } = await build.write({
+      dir: joined, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js', sourcemap: true,
+    })
+    removeModules(dist)
+    moveInto(joined, dist)
+    writeLicences(new Set(output.flatMap((chunk) => chunk.type === 'chunk' ? chunk.moduleIds : [])))
+  } finally {
+    await build.close()
+    rmSync(joined, { recursive: true, force: true })
+  }
+}
