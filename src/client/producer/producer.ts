@@ -112,7 +112,12 @@ export class Producer {
   /** Sends at once what is batched, and resolves when all that was given to `send` before is settled, well or badly. */
   flush(): Promise<void> {
     return new Promise(resolve => {
-      const ticket: FlushTicket = { missing: 1, done: () => { this.flushing--; resolve() } }
+      const done = (): void => {
+        this.flushing--
+        // The senders hear of it first, by however many promises.
+        this.parts.world.timers.soon(resolve)
+      }
+      const ticket: FlushTicket = { missing: 1, done }
       this.flushing++
       for (const batch of this.accumulator.unsettled) batch.receipt.join(ticket)
       for (const topic of this.crowded) for (const waiting of topic.waiting) addTicket(waiting, ticket)
