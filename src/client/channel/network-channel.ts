@@ -13,6 +13,9 @@ import { Connection } from './connection.ts'
 /** Part of a session's lifetime after which the client authenticates again, before the broker would end the connection. */
 const reauthenticateAfter = 0.85
 
+/** Error codes of OpenSSL and Node about certificates, and about a peer that does not speak TLS. */
+const finalTlsReasons = /CERT|^UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|^EPROTO/
+
 /**
  * A channel over TCP or TLS. It connects when it is asked to open, agrees on versions, authenticates, and does so again before the session ends.
  * A connection that is lost is not restored until somebody asks again: an idle client stays idle.
@@ -113,8 +116,15 @@ export class NetworkChannel implements Channel {
       this.retryAtMs = 0
       this.settle(undefined)
     } catch (error) {
-      this.fail(error)
+      this.fail(this.explained(error))
     }
+  }
+
+  /** A certificate that is not accepted today will not be accepted in a second either. */
+  private explained(error: unknown): unknown {
+    if (this.settings.tls === undefined || !isMillraceError(error, 'MR_NET_CONNECT')) return error
+    const reason = String(error.details['reason'])
+    return finalTlsReasons.test(reason) ? new MillraceError('MR_CLIENT_TLS', { ...this.endpoint, reason }, error) : error
   }
 
   private fail(error: unknown): void {

@@ -37,7 +37,8 @@ export class AssignedPartition {
   topicId: string | undefined
   readonly chunks: FetchedChunk[] = []
   chunkBytes = 0
-  isFetching = false
+  /** The round of the fetch under way; -1 without one. */
+  fetchingRound = -1
   isLookingUp = false
   retryAtMs = 0
   failures = 0
@@ -55,6 +56,11 @@ export class AssignedPartition {
     this.topic = topic
     this.partition = partition
     this.reader = new BatchReader(compression, decompressedBytesMax)
+  }
+
+  /** Whether a fetch is under way whose answer is still wanted. */
+  get isFetching(): boolean {
+    return this.fetchingRound === this.round
   }
 
   /** Goes to another place. What was fetched ahead is dropped. */

@@ -215,10 +215,10 @@ export class Fetcher {
     })
     if (!waits) node.sideGroup = new Set(group)
     way.isBusy = true
-    for (const partition of group) partition.isFetching = true
+    for (const partition of group) partition.fetchingRound = partition.round
     channel.send(fetchApi, version, request, { timeoutMs: client.requestTimeoutMs + maxWaitMs, keepBytes: true }, (error, response) => {
       way.isBusy = false
-      for (const { partition } of parts) partition.isFetching = false
+      for (const { partition, round } of parts) if (partition.fetchingRound === round) partition.fetchingRound = -1
       if (this.isClosed) return
       if (response === undefined) {
         metadata.refresh()

@@ -42,6 +42,7 @@ export const errorTable = {
   MR_CLIENT_REQUEST_TIMEOUT: row('operational', true, 7, 504, '{api} was not answered by {host}:{port} within {timeoutMs} ms'),
   MR_CLIENT_SEQUENCE_LOST: row('operational', false, 45, 500, '{topic}-{partition}: the broker has lost acknowledged records of this producer: it answered {error}'),
   MR_CLIENT_SETTING: row('config', false, 40, 400, 'client setting {key}: {reason}'),
+  MR_CLIENT_TLS: row('config', false, -1, 502, 'no TLS with {host}:{port}: {reason}; look at tls.ca and tls.serverName, and whether the port speaks TLS'),
   MR_CLIENT_UNSUPPORTED: row('request', false, 35, 501, '{what} is not supported: {reason}'),
   // cluster metadata and its consensus
   MR_CLUSTER_BROKER_EPOCH_STALE: row('operational', false, 77, 409, 'broker {nodeId} registered again since epoch {epoch}; another process runs with its node id'),
