@@ -1,18 +1,19 @@
 import { assert } from '../base/assert.ts'
 import { type BytesWriter } from '../base/bytes-writer.ts'
 import { MillraceError } from '../kernel/errors/index.ts'
+import { FrameMemory } from './frame-memory.ts'
 
 /** Every request and response is a frame: a 32-bit size, then that many bytes. */
 export const frameSizeBytes = 4
 
 const noBytes = new Uint8Array(0)
-/** Above this size the memory of a frame is given back once the frame was read, rather than kept for the next one. */
-const keptBytesMax = 1 << 20
 const firstBytes = 4096
 
 export interface FrameSplitterOptions {
   /** The largest frame that is accepted, without its size field (Kafka: socket.request.max.bytes, 104857600). */
   readonly frameBytesMax: number
+  /** Where frames are put together that arrive in pieces; give all connections the same. */
+  readonly memory?: FrameMemory
 }
 
 /**
@@ -45,10 +46,12 @@ export class FrameSplitter {
   private partial: Uint8Array = noBytes
   private partialLength = 0
   /** Memory of the frame put together last: it may still be read while the next one begins. */
-  private spare: Uint8Array = noBytes
+  private finished: Uint8Array = noBytes
+  private readonly memory: FrameMemory
 
   constructor(options: FrameSplitterOptions) {
     this.frameBytesMax = options.frameBytesMax
+    this.memory = options.memory ?? new FrameMemory(firstBytes)
   }
 
   /** Bytes of a frame that has not arrived in full. Above 0 when a connection ends, the frame was cut off. */
@@ -59,9 +62,26 @@ export class FrameSplitter {
   /** Takes a chunk, from `start` to `end`. The frames of the last one must have been read to the end. */
   feed(chunk: Uint8Array, start = 0, end = chunk.length): void {
     assert(this.position === this.end, 'frames of a chunk are read before the next chunk is fed')
+    this.release()
     this.chunk = chunk
     this.position = start
     this.end = end
+  }
+
+  /** The frames so far are not read any more: their memory is free. A feed does the same. */
+  release(): void {
+    if (this.finished.length === 0) return
+    this.memory.give(this.finished)
+    this.finished = noBytes
+  }
+
+  /** The stream ends: all memory is free, nothing may be called any more. */
+  close(): void {
+    this.release()
+    this.memory.give(this.partial)
+    this.partial = noBytes
+    this.partialLength = 0
+    this.leaveChunk()
   }
 
   /**
@@ -107,8 +127,9 @@ export class FrameSplitter {
     this.buffer = this.partial
     this.offset = frameSizeBytes
     this.length = size
-    this.partial = this.spare
-    this.spare = this.buffer.length > keptBytesMax ? noBytes : this.buffer
+    this.release()
+    this.finished = this.partial
+    this.partial = noBytes
     this.partialLength = 0
     return true
   }
@@ -125,8 +146,9 @@ export class FrameSplitter {
     const count = Math.min(wanted - this.partialLength, this.end - this.position)
     const needed = this.partialLength + count
     if (this.partial.length < needed) {
-      const larger = new Uint8Array(Math.max(needed, Math.min(wanted, Math.max(firstBytes, this.partial.length * 2))))
+      const larger = this.memory.take(Math.max(needed, Math.min(wanted, this.partial.length * 2)))
       larger.set(this.partial.subarray(0, this.partialLength))
+      this.memory.give(this.partial)
       this.partial = larger
     }
     this.partial.set(this.chunk.subarray(this.position, this.position + count), this.partialLength)

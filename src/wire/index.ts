@@ -6,6 +6,7 @@ export {
   consumerAssignment, consumerSubscription, decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription,
   type ConsumerAssignment, type ConsumerSubscription,
 } from './consumer-protocol.ts'
+export { FrameMemory } from './frame-memory.ts'
 export { beginFrame, endFrame, frameSizeBytes, FrameSplitter, type FrameSplitterOptions, type FrameStart } from './framing.ts'
 export { writeRequestFrame, writeResponseFrame, type RequestEnvelope, type ResponseEnvelope } from './frames.ts'
 export {

@@ -9,6 +9,7 @@ import { type LogStore } from '../../kernel/ports/log-store.ts'
 import { type Endpoint, type Listener, type Network } from '../../kernel/ports/network.ts'
 import { type ProtocolHandler, type RequestDispatcher } from '../../kernel/ports/protocol-handler.ts'
 import { type Logger, type Metrics } from '../../kernel/ports/telemetry.ts'
+import { FrameMemory } from '../../wire/frame-memory.ts'
 import { type ProtocolKafkaConfig } from './config.ts'
 import { connectionLimits } from './core/connection-limits.ts'
 import { type ListenerPlan, planListeners } from './core/listener-settings.ts'
@@ -66,6 +67,7 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
       router, budget, clock: tools.clock, deadlines: tools.deadlines, metrics: tools.metrics, logger: parts.logger,
       batches: new OutgoingBatchPool(),
       reader: new BytesReader(),
+      frames: new FrameMemory(),
       frameBytesMax: settings.integer('socket.request.max.bytes'),
       requestsMax: config.requestsPerConnectionMax,
       outputBytesMax: config.outputBytesMax,

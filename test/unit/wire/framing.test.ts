@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { BytesWriter } from '../../../src/base/bytes-writer.ts'
 import { Prng } from '../../../src/base/prng.ts'
-import { beginFrame, endFrame, FrameSplitter } from '../../../src/wire/index.ts'
+import { beginFrame, endFrame, FrameMemory, FrameSplitter } from '../../../src/wire/index.ts'
 
 const seed = Number(process.env['SEED'] ?? 31)
 
@@ -123,22 +123,42 @@ describe('splitting a stream into frames', () => {
     expect(splitter['partial'].length).toBeLessThan(300_000)
   })
 
-  test('keeps the memory of small frames for the next one and gives back that of large ones', () => {
-    const splitter = new FrameSplitter({ frameBytesMax: 10 << 20 })
-    const inTwo = (size: number): Uint8Array => {
-      const bytes = frame(new Uint8Array(size))
+  test('connections share the memory of frames that come in pieces; a frame keeps it until it is released', () => {
+    const memory = new FrameMemory()
+    const [left, right] = [new FrameSplitter({ frameBytesMax: 10 << 20, memory }), new FrameSplitter({ frameBytesMax: 10 << 20, memory })]
+    const inTwo = (splitter: FrameSplitter, size: number, content: number): Uint8Array => {
+      const bytes = frame(new Uint8Array(size).fill(content))
       splitter.feed(bytes, 0, 10)
       splitter.next()
       splitter.feed(bytes, 10)
       expect(splitter.next()).toBe(true)
+      expect(copyOf(splitter).every((byte) => byte === content)).toBe(true)
       const { buffer } = splitter
       expect(splitter.next()).toBe(false)
       return buffer
     }
-    const used = new Set([inTwo(3000), inTwo(3000)])
-    expect(used.has(inTwo(3000))).toBe(true)
-    inTwo(5 << 20)
-    expect(splitter['spare'].length + splitter['partial'].length).toBeLessThan(16_384)
+    const first = inTwo(left, 3000, 1)
+    const second = inTwo(right, 3000, 2)
+    expect(second).not.toBe(first)
+    expect(copyOf(left)[0]).toBe(1)
+    left.release()
+    left.release()
+    expect([first, second]).toContain(inTwo(right, 3000, 3))
+    expect([first, second]).toContain(inTwo(left, 3000, 4))
+    // What begins to arrive and never ends is given back with the connection.
+    left.feed(frame(new Uint8Array(3000)), 0, 100)
+    left.next()
+    left.close()
+    expect(left.pendingBytes).toBe(0)
+  })
+
+  test('what is kept for later frames is bounded, and in powers of two', () => {
+    const memory = new FrameMemory(20_000)
+    const pieces = [1, 4096, 4097, 9000, 8 << 20, (8 << 20) + 1].map((bytes) => memory.take(bytes))
+    expect(pieces.map(({ length }) => length)).toEqual([4096, 4096, 8192, 16_384, 8 << 20, (8 << 20) + 1])
+    for (const piece of pieces) memory.give(piece)
+    const again = [memory.take(4000), memory.take(4000), memory.take(5000), memory.take(10_000)]
+    expect(again.map((piece) => pieces.includes(piece))).toEqual([true, true, true, false])
   })
 })
 

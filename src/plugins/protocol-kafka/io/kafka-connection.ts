@@ -6,6 +6,7 @@ import { type PeerInfo } from '../../../kernel/ports/protocol-handler.ts'
 import { type Logger } from '../../../kernel/ports/telemetry.ts'
 import { apiKeys, apiName } from '../../../wire/api-keys.ts'
 import { writeResponseFrame } from '../../../wire/frames.ts'
+import { type FrameMemory } from '../../../wire/frame-memory.ts'
 import { FrameSplitter } from '../../../wire/framing.ts'
 import { readRequestHeader, type RequestHeader } from '../../../wire/request-header.ts'
 import { codecFor } from '../../../wire/schema/compile-codec.ts'
@@ -31,6 +32,7 @@ export interface ConnectionSetting {
   readonly logger: Logger
   /** Requests are read one at a time, so one cursor serves all connections. */
   readonly reader: BytesReader
+  readonly frames: FrameMemory
   readonly frameBytesMax: number
   readonly requestsMax: number
   readonly outputBytesMax: number
@@ -76,7 +78,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
     this.setting = setting
     this.onClosed = onClosed
     this.machine = new ConnectionMachine(setting.requestsMax)
-    this.splitter = new FrameSplitter({ frameBytesMax: setting.frameBytesMax })
+    this.splitter = new FrameSplitter({ frameBytesMax: setting.frameBytesMax, memory: setting.frames })
     this.output = new ConnectionOutput(socket, setting.batches, setting.metrics.sentBytes, () => { this.afterFlush() })
     this.heardMs = setting.clock.monotonicMs()
     this.watch(this.heardMs)
@@ -135,6 +137,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
       exchange.parked = undefined
       exchange.tellGone()
     }
+    if (!this.running) this.splitter.close()
     this.setting.budget.forget(this)
     this.onClosed(this)
     if (error !== undefined) this.setting.logger.debug('a connection broke', { peer: this.peer.host, connection: this.peer.connectionId, error })
@@ -161,10 +164,13 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
         this.request()
       }
       if (this.backlog && !this.gone && !this.ending) this.keepRest()
+      // All that is needed of the frames so far was taken by now.
+      this.splitter.release()
     } catch (error) {
       this.abort(error)
     }
     this.running = false
+    if (this.gone) this.splitter.close()
     this.account()
   }
 
