@@ -6,6 +6,12 @@ import { rangeOf } from '../core/version-ranges.ts'
 import { type ProduceHost, type ProduceParts, ProduceRun } from './produce-run.ts'
 
 /**
+ * Few compressed bytes may be many records: above so many decompressed ones a batch is left to another thread, at the price of having begun
+ * twice. It takes a few milliseconds to get there, with the slowest codec.
+ */
+const inlineBytesMax = 2 * 1024 * 1024
+
+/**
  * Produce v3-11: appends one batch a partition (quirk 26) and answers when what `acks` asks for has happened: 0 never (quirk 25), 1 once the
  * batch is in the log, -1 once the high watermark is past it, or REQUEST_TIMED_OUT. Each partition succeeds or fails by itself.
  *
@@ -18,12 +24,13 @@ export class ProduceHandler implements ProtocolHandler, ProduceHost {
   readonly minVersion = rangeOf(0).min
   readonly maxVersion = rangeOf(0).max
   readonly parts: ProduceParts
-  /** One for all batches: a check ends before another begins. */
   readonly check: BatchCheck
+  readonly lateCheck: BatchCheck
 
   constructor(parts: ProduceParts) {
     this.parts = parts
-    this.check = new BatchCheck(parts.compression, parts.decompressedBytesMax)
+    this.check = new BatchCheck(parts.compression, Math.min(parts.decompressedBytesMax, inlineBytesMax))
+    this.lateCheck = new BatchCheck(parts.compression, parts.decompressedBytesMax)
   }
 
   handle(request: ProduceRequest, exchange: Exchange): void {

@@ -29,8 +29,10 @@ export interface ProduceParts {
 /** What all Produce requests share. */
 export interface ProduceHost {
   readonly parts: ProduceParts
-  /** One for all batches: a check ends before another begins. */
+  /** One for all batches that are checked on the spot: a check ends before another begins. */
   readonly check: BatchCheck
+  /** For those that were decompressed elsewhere, under the larger bound. */
+  readonly lateCheck: BatchCheck
 }
 
 type PartitionData = ProduceRequest['topicData'][number]['partitionData'][number]
@@ -177,17 +179,18 @@ export class ProduceRun implements Expiring {
       this.refuseWith(answer, kafkaErrors.INVALID_RECORD, 'no batch for a partition')
     } else if (settings.batchCheck === 'records' && isDear(records)) {
       if (check.checkHeader(records, 0, records.length, settings)) this.checkLater(topic!, replica, partition, answer)
-      else this.refuseChecked(topic!, replica, records, answer)
+      else this.refuseChecked(check, topic!, replica, records, answer)
     } else {
       const nowMs = parts.tools.clock.wallMs()
-      if (check.check(records, 0, records.length, settings, nowMs)) this.append(topic!, replica, records, answer, nowMs)
-      else this.refuseChecked(topic!, replica, records, answer)
+      if (check.check(records, 0, records.length, settings, nowMs)) this.append(check, topic!, replica, records, answer, nowMs)
+      else if (check.code === 'MR_RECORD_DECOMPRESSED_TOO_LARGE') this.checkLater(topic!, replica, partition, answer)
+      else this.refuseChecked(check, topic!, replica, records, answer)
     }
   }
 
   /** Decompresses on another thread. The requests behind it wait, so that the order of the batches stays (quirk 9). */
   private checkLater(topic: TopicEntry, replica: Replica, partition: PartitionData, answer: PartitionAnswer): void {
-    const { check, parts } = this.handler
+    const { lateCheck: check, parts } = this.handler
     this.exchange.keepBytes()
     this.letGo ??= this.exchange.holdOthers()
     const records = partition.records!
@@ -199,8 +202,8 @@ export class ProduceRun implements Expiring {
         const passed = error === undefined || error === null
           ? check.checkRecords(records, 0, plain!, 0, plain!.length, replica.settings, nowMs)
           : check.refuseDecompression(error)
-        if (passed) this.append(topic, replica, records, answer, nowMs)
-        else this.refuseChecked(topic, replica, records, answer)
+        if (passed) this.append(check, topic, replica, records, answer, nowMs)
+        else this.refuseChecked(check, topic, replica, records, answer)
       } catch (thrown) {
         this.refuse(answer, thrown)
       }
@@ -209,8 +212,9 @@ export class ProduceRun implements Expiring {
   }
 
   /** Appends what the check has passed. */
-  private append(topic: TopicEntry, replica: Replica, records: Uint8Array, answer: PartitionAnswer, nowMs: number): void {
-    const { check } = this.handler
+  private append(
+    check: BatchCheck, topic: TopicEntry, replica: Replica, records: Uint8Array, answer: PartitionAnswer, nowMs: number,
+  ): void {
     const { settings } = replica
     const { recordsCount } = check
     if (this.exchange.apiVersion < 7 && check.codec === codecZstd) {
@@ -258,8 +262,7 @@ export class ProduceRun implements Expiring {
     return batch
   }
 
-  private refuseChecked(topic: TopicEntry, replica: Replica, records: Uint8Array, answer: PartitionAnswer): void {
-    const { check } = this.handler
+  private refuseChecked(check: BatchCheck, topic: TopicEntry, replica: Replica, records: Uint8Array, answer: PartitionAnswer): void {
     const error = check.error(topic.image.name, replica.settings, records.length)
     this.refuse(answer, error)
     if (this.exchange.apiVersion >= 8 && check.badRecords.length > 0) {

@@ -180,6 +180,7 @@ describe('batches', () => {
       const answers = await Promise.all(clients.map((client) => client.call(produceApi, 9, produce('t', bomb))))
       clearInterval(watch)
       expect(answers.map(({ responses }) => responses[0]!.partitionResponses[0]!.errorCode)).toEqual(Array(8).fill(10))
+      expect(answers[0]!.responses[0]!.partitionResponses[0]!.errorMessage).toContain(`more than ${bound} bytes`)
       expect(replica!.log.endOffset).toBe(0)
       // Every request is there once as frame and once as kept copy, and not a byte of 128 MiB times eight.
       expect(most).toBeLessThan(8 * (bound + 4 * bomb.length) + 64 * 1024 * 1024)

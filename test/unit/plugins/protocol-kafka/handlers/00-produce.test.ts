@@ -222,6 +222,23 @@ describe('batches', () => {
     expect(broker.metrics.value('millrace_protocol_held_request_bytes')).toBe(0)
   })
 
+  it('a batch that is small as sent and large decompressed does not hold up the event loop for long', async () => {
+    const broker = await TestBroker.start()
+    const [replica] = broker.cluster.topic('t')
+    const limits: number[] = []
+    const decompress = broker.compression.decompress.bind(broker.compression)
+    broker.compression.decompress = (codec, bytes, limit) => {
+      limits.push(limit)
+      return decompress(codec, bytes, limit)
+    }
+    for (const codec of [1, 2, 3, 4] as const) {
+      const batch = batchOf([{ value: new Uint8Array(12_000_000) }], { codec })
+      expect((await answerTo(broker, batch)).errorCode, `codec ${codec}`).toBe(0)
+    }
+    expect(replica!.log.endOffset).toBe(4)
+    expect(Math.max(0, ...limits)).toBeLessThanOrEqual(2 * 1024 * 1024)
+  })
+
   it('a dear batch with records that do not fit its header is refused, with nothing appended, whoever decompressed it', async () => {
     const broker = await TestBroker.start()
     const [replica] = broker.cluster.topic('t')
