@@ -62,7 +62,7 @@ export async function bundle() {
   try {
     // As deep as the modules that they are made of: a path relative to `import.meta.url` stays right.
     const { output } = await build.write({
-      dir: joined, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js', sourcemap: true,
+      dir: joined, format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js', sourcemap: true, comments: false,
     })
     removeModules(dist)
     moveInto(joined, dist)

@@ -1,4 +1,3 @@
-import { parse as parseYaml } from 'yaml'
 import { MillraceError, isMillraceError } from '../kernel/errors/millrace-error.ts'
 import { type FileSystem } from '../kernel/ports/file-system.ts'
 import { importModule, resolvePath } from '../platform/module-loader.ts'
@@ -38,7 +37,11 @@ export async function loadConfigFile(files: FileSystem, name: string, directory:
 async function contents(files: FileSystem, path: string, directory: string): Promise<unknown> {
   try {
     if (path.endsWith('.json')) return JSON.parse(readText(files, path))
-    if (/\.ya?ml$/.test(path)) return parseYaml(readText(files, path)) ?? {}
+    if (/\.ya?ml$/.test(path)) {
+      // Loaded when it is needed: a start without such a file is quicker.
+      const { parse } = await import('yaml')
+      return parse(readText(files, path)) ?? {}
+    }
     const module = await importModule(path, directory)
     const given = module['default'] ?? module['config']
     if (given === undefined) throw new Error('it has no default export; write `export default defineConfig({ … })`')

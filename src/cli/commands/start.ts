@@ -1,7 +1,11 @@
 import { type Command } from 'commander'
 import type { Broker, BrokerOptions, ComposedBroker } from '../../broker/index.ts'
 import { collect, collectPairs, wholeNumber, type Pair } from '../option-values.ts'
+import { keepYoungMemorySmall } from '../../platform/young-memory.ts'
 import { describeError, print, UsageError } from '../output.ts'
+
+/** So long after the start young memory stays small: the warm-up is over by then. */
+const startMemoryMs = 2000
 
 export interface StartFlags {
   readonly config?: string
@@ -49,6 +53,7 @@ One line on standard output says when clients may connect; the log is JSON lines
 
 async function run(flags: StartFlags): Promise<void> {
   const startedMs = performance.now()
+  const letMemoryGrow = keepYoungMemorySmall()
   const composed = await composeFromFlags(flags)
   const broker = composed.create()
   const stopping = stopOnSignals(broker)
@@ -57,6 +62,7 @@ async function run(flags: StartFlags): Promise<void> {
   const http = broker.http === undefined ? 'off' : `${broker.http.host}:${broker.http.port}`
   const name = host.includes(':') ? `[${host}]` : host
   print(`millrace ready kafka=${name}:${port} http=${http} node=${broker.identity.nodeId} in ${Math.round(performance.now() - startedMs)} ms`)
+  setTimeout(letMemoryGrow, startMemoryMs).unref()
   const outcome = await Promise.race([stopping, broker.failed.then((error) => ({ error }))])
   if (outcome === 'stopped') return
   process.stderr.write(`${describeError(outcome.error)}\n`)

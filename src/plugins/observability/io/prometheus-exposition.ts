@@ -1,22 +1,22 @@
-import { Registry } from 'prom-client'
 import { type Family, type Instruments } from '../core/instruments.ts'
 
 /**
  * The text that Prometheus scrapes, formatted by prom-client from a registry of this broker's own: two brokers in one process do not
- * mix, and none of prom-client's clocks or default metrics is used.
+ * mix, and none of prom-client's clocks or default metrics is used. It is loaded at the first scrape.
  */
 export class PrometheusExposition {
   readonly #instruments: Instruments
-  readonly contentType = new Registry().contentType
+  readonly contentType = 'text/plain; version=0.0.4; charset=utf-8'
 
   constructor(instruments: Instruments) {
     this.#instruments = instruments
   }
 
-  text(): Promise<string> {
+  async text(): Promise<string> {
+    const { Registry } = await import('prom-client')
     const registry = new Registry()
     for (const family of this.#instruments.families()) registry.registerMetric(asPromMetric(family) as never)
-    return registry.metrics()
+    return await registry.metrics()
   }
 }
 
