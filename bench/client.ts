@@ -46,14 +46,15 @@ async function produce(producer: Producer, valueBytes: number, kind: string): Pr
   })
 }
 
-async function consume(consumer: Consumer): Promise<Rate> {
+async function consume(consumer: Consumer, views: boolean): Promise<Rate> {
   consumer.assign(Array.from({ length: partitions }, (_, partition) => ({ topic: args.topic!, partition })))
   let sum = 0
   const rate = await timed(async untilMs => {
     let count = 0
     while (performance.now() < untilMs) {
       const records = await consumer.poll({ maxRecords: 2000 })
-      for (const record of records) sum += record.value!.length + record.key!.length
+      if (views) for (const record of records) sum += record.value!.length + record.key!.length
+      else for (const record of records) sum += record.valueLength + record.keyLength
       count += records.length
     }
     return count
@@ -92,13 +93,15 @@ async function measure(name: string, options: ClientOptions, valueBytes: number)
     }
   }
   if (args.only === 'produce') return
-  const client = createClient(options)
-  const consumer = client.consumer()
-  const rates: Rate[] = []
-  await consume(consumer)
-  for (let round = 0; round < rounds; round++) rates.push(await consume(consumer))
-  report(`consume ${valueBytes} B ${name}`, rates)
-  await client.close()
+  for (const views of [false, true]) {
+    const client = createClient(options)
+    const consumer = client.consumer()
+    const rates: Rate[] = []
+    await consume(consumer, views)
+    for (let round = 0; round < rounds; round++) rates.push(await consume(consumer, views))
+    report(`consume ${valueBytes} B ${views ? 'looking at key and value' : 'counting bytes'} ${name}`, rates)
+    await client.close()
+  }
 }
 
 for (const valueBytes of args.sizes.split(',').map(Number)) {

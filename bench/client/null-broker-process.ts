@@ -32,8 +32,7 @@ function serve(socket: Socket, broker: NullBroker): void {
   })
 }
 
-let broker: NullBroker | undefined
-const listener = await new NodeNetwork().listen({ host: '127.0.0.1', port: 0 }, socket => { serve(socket, broker!) })
-broker = new NullBroker({ partitions: partitions!, valueBytes: valueBytes!, batchBytes: batchBytes!, ...listener.endpoint })
+const listener = await new NodeNetwork().listen({ host: '127.0.0.1', port: 0 }, socket => { serve(socket, broker) })
+const broker = new NullBroker({ partitions: partitions!, valueBytes: valueBytes!, batchBytes: batchBytes!, ...listener.endpoint })
 process.stdout.write(`${listener.endpoint.port}\n`)
 process.stdin.resume().on('end', () => { process.exit(0) })

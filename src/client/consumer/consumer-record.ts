@@ -19,11 +19,13 @@ export class ConsumerRecord {
   readonly offset: number
   /** Milliseconds since the epoch; -1 when the producer gave none. */
   readonly timestamp: number
+  /** Bytes of the key, -1 when it is null. Costs nothing, where `key` makes a view. */
+  readonly keyLength: number
+  /** Bytes of the value, -1 when it is null. */
+  readonly valueLength: number
   private readonly source: RecordSource
   private readonly keyStart: number
-  private readonly keyLength: number
   private readonly valueStart: number
-  private readonly valueLength: number
   private readonly headersStart: number
 
   /** Ranges are checked by the one who makes it; a length of -1 is null. */
@@ -31,13 +33,13 @@ export class ConsumerRecord {
     source: RecordSource, offset: number, timestamp: number,
     keyStart: number, keyLength: number, valueStart: number, valueLength: number, headersStart: number,
   ) {
-    this.source = source
     this.offset = offset
     this.timestamp = timestamp
-    this.keyStart = keyStart
     this.keyLength = keyLength
-    this.valueStart = valueStart
     this.valueLength = valueLength
+    this.source = source
+    this.keyStart = keyStart
+    this.valueStart = valueStart
     this.headersStart = headersStart
   }
 

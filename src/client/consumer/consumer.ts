@@ -135,7 +135,10 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
     return this.wait(maxRecords, timeoutMs, signal)
   }
 
-  /** Record by record, for ever; ends without an error when the consumer is closed. For speed, take the arrays of `poll`. */
+  /**
+   * Record by record, for ever; ends without an error when the consumer is closed. Leaving the loop loses nothing: reading goes on behind the last record
+   * it was given. For speed, take the arrays of `poll`.
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<ConsumerRecord, void, undefined> {
     while (!this.isClosed) {
       let records: ConsumerRecord[]
@@ -145,7 +148,13 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
         if (this.isClosed) return
         throw error
       }
-      yield* records
+      const rounds = new Map([...this.partitions].map(([key, assigned]) => [key, assigned.round]))
+      let given = 0
+      try {
+        while (given < records.length) yield records[given++]!
+      } finally {
+        if (given < records.length) this.giveBack(records, given, rounds)
+      }
     }
   }
 
@@ -255,6 +264,18 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
     pending?.stop()
     pending?.reject(closedError('consumer'))
     await this.parts.onClosed()
+  }
+
+  /** Goes back to the first of the records from `from` on, in each partition that nobody has sought or assigned since. */
+  private giveBack(records: readonly ConsumerRecord[], from: number, rounds: ReadonlyMap<string, number>): void {
+    const seen = new Set<string>()
+    for (const { topic, partition, offset, leaderEpoch } of records.slice(from)) {
+      const key = keyOf(topic, partition)
+      const assigned = this.partitions.get(key)
+      if (!seen.has(key) && assigned !== undefined && assigned.round === rounds.get(key)) assigned.seek(offset, leaderEpoch)
+      seen.add(key)
+    }
+    if (!this.isClosed) this.fetcher.runSoon()
   }
 
   private wait(maxRecords: number, timeoutMs: number, signal: AbortSignal | undefined): Promise<ConsumerRecord[]> {

@@ -166,11 +166,12 @@ export class Fetcher {
 
   private nodeFor(partition: AssignedPartition, nowMs: number): number {
     const { metadata, pool } = this.parts
-    if (partition.preferredReplica >= 0) {
+    const info = metadata.topic(partition.topic)
+    if (info !== undefined && partition.preferredReplica >= 0) {
       if (nowMs < partition.preferredUntilMs && pool.channel(partition.preferredReplica, 'fetch') !== undefined) return partition.preferredReplica
       partition.preferredReplica = -1
     }
-    const leaderId = metadata.topic(partition.topic)?.partitions[partition.partition]?.leaderId ?? -1
+    const leaderId = info?.partitions[partition.partition]?.leaderId ?? -1
     if (leaderId < 0) metadata.refresh()
     return leaderId
   }

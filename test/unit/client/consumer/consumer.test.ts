@@ -192,6 +192,31 @@ describe('a consumer', () => {
     await expect(consumer.poll()).rejects.toMatchObject({ code: 'MR_CLIENT_CLOSED' })
   })
 
+  it('loses nothing when a loop over it is left, and keeps to a seek made inside', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([tp()])
+    const take = async (count: number): Promise<string[]> => {
+      const seen: string[] = []
+      for await (const record of consumer) {
+        seen.push(record.text()!)
+        if (seen.length === count) break
+      }
+      return seen
+    }
+    expect(await world.complete(take(3))).toEqual(values(0, 3))
+    expect(await world.complete(take(30))).toEqual(values(3, 30))
+    expect(await consumer.position(tp())).toBe(33)
+    const sought = (async () => {
+      for await (const _record of consumer) {
+        consumer.seek({ ...tp(), offset: 90 })
+        break
+      }
+    })()
+    await world.complete(sought)
+    expect(await world.complete(take(10))).toEqual(values(90, 10))
+  })
+
   it('rejects a poll under way when it is closed', async () => {
     const world = await worldWithRecords()
     const consumer = world.client().consumer()
