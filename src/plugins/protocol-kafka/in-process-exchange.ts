@@ -94,6 +94,11 @@ export class InProcessExchange implements Exchange {
 
   private readonly tell = (): void => {
     const { error, response, release } = this.outcome!
-    this.done(error, response, release)
+    try {
+      this.done(error, response, release)
+    } catch (thrown) {
+      // The client's fault must not reach the broker's code that happens to be below it on the stack: others wait there.
+      queueMicrotask(() => { throw thrown })
+    }
   }
 }

@@ -101,6 +101,26 @@ describe('requests in process', () => {
     expect(exchanges[0]!.peer).toMatchObject({ connectionId: 0, listener: 'PLAINTEXT', principal: 'User:ANONYMOUS' })
   })
 
+  it('a client whose callback throws does not harm the broker or others that wait', async () => {
+    const broker = await TestBroker.start()
+    const [replica] = broker.cluster.topic('t')
+    replica!.follows = false
+    const thrown = new Promise((resolve) => { process.once('uncaughtException', resolve) })
+    const listeners = process.listeners('uncaughtException').filter((listener) => listener !== process.listeners('uncaughtException').at(-1))
+    for (const listener of listeners) process.off('uncaughtException', listener)
+    try {
+      const request = completeMessage(produceApi.request, produce('t', batchOf(['x']), { acks: -1 }))
+      broker.server.dispatch(0, 9, request, null, () => { throw new Error('of the client') })
+      const other = dispatch(broker, produceApi, 9, produce('t', batchOf(['y']), { acks: -1 }))
+      replica!.advance()
+      expect((await other).response!.responses[0]!.partitionResponses[0]!.errorCode).toBe(0)
+      expect(await thrown).toMatchObject({ message: 'of the client' })
+    } finally {
+      for (const listener of listeners) process.on('uncaughtException', listener)
+    }
+    expect(broker.fatalErrors).toEqual([])
+  })
+
   it('end with an error when the broker stops, as do later ones', async () => {
     const broker = await TestBroker.start()
     const [replica] = broker.cluster.topic('t')
