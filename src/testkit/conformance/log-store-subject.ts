@@ -100,7 +100,7 @@ export function fill(log: PartitionLog, count: number, bytes = 1, timestamp = 10
 }
 
 /** The bytes that a read gives, copied. Rejects with the error of a read that failed. */
-export function readBytes(subject: LogStoreSubject, log: PartitionLog, request: Partial<ReadRequest>): Promise<Uint8Array> {
+export function readBytes(subject: Pick<LogStoreSubject, 'settle'>, log: PartitionLog, request: Partial<ReadRequest>): Promise<Uint8Array> {
   return subject.settle(new Promise((resolve, reject) => {
     const whole: ReadRequest = { offset: log.startOffset, endOffset: log.endOffset, maxBytes: 1 << 20, atLeastOneBatch: true, ...request }
     log.read(whole, {
@@ -137,7 +137,9 @@ export function recordsOf(bytes: Uint8Array): FoundRecord[] {
 }
 
 /** All records from `offset` to the log end, by as many reads as it takes. */
-export async function readRecords(subject: LogStoreSubject, log: PartitionLog, offset = log.startOffset, maxBytes = 1 << 20): Promise<FoundRecord[]> {
+export async function readRecords(
+  subject: Pick<LogStoreSubject, 'settle'>, log: PartitionLog, offset = log.startOffset, maxBytes = 1 << 20,
+): Promise<FoundRecord[]> {
   const found: FoundRecord[] = []
   let next = offset
   while (next < log.endOffset) {
