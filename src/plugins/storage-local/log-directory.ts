@@ -12,6 +12,7 @@ import { readWhole } from './io/index-file.ts'
 import { finishLog, loadLog, type KnownOfLog, type LoadReport } from './log-loader.ts'
 import { LogState } from './log-state.ts'
 import { type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
+import { checkpointProducers } from './producer-recovery.ts'
 import { SegmentedLog } from './segmented-log.ts'
 
 /** A log under durability `os` is synced in the background when so much of it is not, so that a restart has no more than that to check. */
@@ -168,7 +169,8 @@ export class LogDirectory implements LogHome {
       if (failure !== undefined) return
       for (const { state } of this.logs.values()) if (state.failure === undefined) finishLog(state)
       this.writeCheckpoints()
-      this.data.markClean()
+      // A log that is damaged has to be found so again: nothing is looked at after a clean stop.
+      if (this.fenced.size === 0) this.data.markClean()
     } catch (error) {
       this.world.logger.warn('a data directory was not stopped cleanly', { path: this.path, reason: String(error) })
     } finally {
@@ -219,6 +221,7 @@ export class LogDirectory implements LogHome {
         if (state.failure !== undefined) continue
         state.active.writeIndexes()
         state.writeEpochs()
+        checkpointProducers(state)
         const unsynced = state.oldestUnsynced()
         if (unsynced !== undefined && unsynced.sizeBytes - unsynced.syncedBytes > unsyncedBytesMax) sync.flush(() => {})
       }
@@ -278,8 +281,8 @@ export class LogDirectory implements LogHome {
    * such again.
    */
   private fence(name: string, log: SegmentedLog, known: KnownOfLog, error: MillraceError): void {
-    const lastBase = log.state.segments.at(-1)?.baseOffset ?? 0
-    this.fenced.set(name, { ...known, recoveryPoint: known.recoveryPoint ?? lastBase })
+    const damagedAt = Number(error.details.offset ?? 0)
+    this.fenced.set(name, { ...known, recoveryPoint: known.recoveryPoint ?? damagedAt + 1 })
     log.state.fail(error)
     this.world.logger.error('a log is damaged and not served; its files are left as they are', {
       topic: log.id.topic, partition: log.id.partition, path: log.state.directory, reason: error.message,

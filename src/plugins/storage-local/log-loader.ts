@@ -5,7 +5,7 @@ import { planDirectory } from './core/directory-plan.ts'
 import { SegmentIndexes } from './core/segment-indexes.ts'
 import { segmentFileName } from './core/segment-name.ts'
 import { BatchScan } from './io/batch-scan.ts'
-import { loadIndexes } from './io/index-file.ts'
+import { loadIndexes, resumeBelow, type ResumePoint } from './io/index-file.ts'
 import { Segment } from './io/segment.ts'
 import { hideSegment } from './io/segment-removal.ts'
 import { type LogState } from './log-state.ts'
@@ -30,8 +30,8 @@ export interface LoadReport {
 
 /**
  * Brings a log into service from what is in its directory. After a clean stop nothing but the end of the last segment is looked at. Else
- * all batches from the segment with the recovery point on are checked, indexes and producers' state made anew, and what follows the
- * last whole batch is cut; all that is kept is on the disk when this returns.
+ * all batches from the recovery point on are checked (from the last index entry below it, or its segment's first byte), indexes made
+ * anew from there, and what follows the last whole batch is cut; all that is kept is on the disk when this returns.
  *
  * An invalid byte below the recovery point was once on the disk as it should be: that is rot, not a torn write, and cutting there would lose
  * records that were acknowledged. Then, and when the log ends before its recovery point, this throws MR_LOG_CORRUPT and leaves all
@@ -75,10 +75,8 @@ class LogLoader {
     this.findSegments()
     this.dropBelowStart()
     if (log.segments.length > 0) {
-      const scanFrom = known.clean ? Infinity : this.scanStart()
-      this.loadEpochs(scanFrom)
       if (known.clean) this.openLast()
-      else this.recover(scanFrom)
+      else this.recover()
     }
     log.start = Math.max(known.startOffset, log.segments[0]?.baseOffset ?? 0)
     if (log.segments.length === 0 || log.active.endOffset < log.start) this.startAnew()
@@ -89,8 +87,8 @@ class LogLoader {
     log.epochs.truncateEnd(log.end)
     log.epochs.truncateStart(log.start)
     this.tidySnapshots()
-    if (known.clean) recoverProducers(log, log.end)
-    else this.keep()
+    recoverProducers(log, log.end)
+    if (!known.clean) this.keep()
     return { scannedBytes: this.scannedBytes, cutBytes: this.cutBytes }
   }
 
@@ -140,15 +138,14 @@ class LogLoader {
     }
   }
 
-  /** Base offset of the segment that holds the recovery point. */
-  private scanStart(): number {
-    const { segments } = this.log
-    let start = segments[0]!.baseOffset
-    for (const segment of segments) if (segment.baseOffset <= (this.known.recoveryPoint ?? 0)) start = segment.baseOffset
-    return start
+  /** Index of the segment that holds the recovery point. */
+  private firstToCheck(): number {
+    let first = 0
+    for (const [index, segment] of this.log.segments.entries()) if (segment.baseOffset <= (this.known.recoveryPoint ?? 0)) first = index
+    return first
   }
 
-  /** The epochs of the part that is not scanned come from their file, or from all headers of that part when it cannot be read. */
+  /** The epochs of the part below `scanFrom` come from their file, or from all headers of that part when it cannot be read. */
   private loadEpochs(scanFrom: number): void {
     const { log } = this
     try {
@@ -161,7 +158,9 @@ class LogLoader {
         if (segment.baseOffset >= scanFrom) break
         segment.withFile(file => {
           const scan = new BatchScan(file, 0, segment.sizeBytes, this.buffer)
-          while (scan.next()) log.epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
+          while (scan.next() && baseOffsetOf(scan.bytes, scan.at) < scanFrom) {
+            log.epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
+          }
         })
       }
     }
@@ -170,6 +169,7 @@ class LogLoader {
   /** After a clean stop: the end of the log is the end of the last segment's last batch. */
   private openLast(): void {
     const { log } = this
+    this.loadEpochs(Infinity)
     const last = log.active
     const { baseOffset, sizeBytes, stem } = last
     const loaded = last.withFile(file => loadIndexes(log.world.files, { baseOffset, sizeBytes, stem, file }, last.intervalBytes))
@@ -183,18 +183,21 @@ class LogLoader {
     this.checkEnd(loaded.endOffset)
   }
 
-  private recover(scanFrom: number): void {
-    const { log } = this
-    recoverProducers(log, scanFrom)
-    let index = log.segments.findIndex(segment => segment.baseOffset === scanFrom)
-    let end = scanFrom
-    for (; index < log.segments.length; index++) {
+  private recover(): void {
+    const { log, known } = this
+    const first = this.firstToCheck()
+    const begin = log.segments[first]!
+    const { baseOffset, sizeBytes, stem } = begin
+    const resume = begin.withFile(file => resumeBelow(log.world.files, { baseOffset, sizeBytes, stem, file }, known.recoveryPoint ?? 0))
+    this.loadEpochs(resume?.offset ?? baseOffset)
+    let end = baseOffset
+    for (let index = first; index < log.segments.length; index++) {
       const segment = log.segments[index]!
-      if (this.isHole(end, segment, scanFrom)) {
+      if (index > first && this.isHole(end, segment)) {
         this.dropFrom(index, `the segment before it ends at ${end}`)
         break
       }
-      end = this.scanSegment(segment, index === log.segments.length - 1)
+      end = this.scanSegment(segment, index === log.segments.length - 1, index === first ? resume : undefined)
       if (this.cutBytes > 0) {
         this.dropFrom(index + 1, 'it lies behind the cut')
         break
@@ -204,25 +207,23 @@ class LogLoader {
   }
 
   /** Above the recovery point one segment begins where the one before ends; below it compaction may have taken what was between. */
-  private isHole(end: number, segment: Segment, scanFrom: number): boolean {
-    if (segment.baseOffset === scanFrom || end === segment.baseOffset) return false
+  private isHole(end: number, segment: Segment): boolean {
     const { recoveryPoint } = this.known
-    return recoveryPoint !== undefined && segment.baseOffset > recoveryPoint
+    return end !== segment.baseOffset && recoveryPoint !== undefined && segment.baseOffset > recoveryPoint
   }
 
-  /** Checks every batch and makes the indexes; cuts what is no batch. Gives the offset behind the last one. */
-  private scanSegment(segment: Segment, isLast: boolean): number {
+  /** Checks every batch, from where it may begin, and makes the indexes; cuts what is no batch. Gives the offset behind the last one. */
+  private scanSegment(segment: Segment, isLast: boolean, resume: ResumePoint | undefined): number {
     const { log } = this
-    const indexes = SegmentIndexes.empty(segment.baseOffset)
-    let end = segment.baseOffset
+    const indexes = resume?.indexes ?? SegmentIndexes.empty(segment.baseOffset)
+    let end = resume?.offset ?? segment.baseOffset
     const problem = segment.withFile(file => {
-      const scan = new BatchScan(file, 0, segment.sizeBytes, this.buffer)
+      const scan = new BatchScan(file, resume?.position ?? 0, segment.sizeBytes, this.buffer)
       while (scan.next()) {
         const wrong = scan.load() ? problemOf(scan, end, segment.baseOffset) : 'it is cut off'
         if (wrong !== undefined) return { position: scan.position, reason: wrong }
         indexes.count(scan.bytes, scan.at, scan.sizeBytes, scan.position, segment.intervalBytes)
         log.epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
-        log.producers.apply(scan.bytes, scan.at)
         end = lastOffsetOf(scan.bytes, scan.at) + 1
         this.scannedBytes += scan.sizeBytes
       }

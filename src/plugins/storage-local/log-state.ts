@@ -35,6 +35,9 @@ export class LogState {
   /** The records below are known to be on the disk. */
   synced = 0
   sizeBytes = 0
+  /** Of the last snapshot of the producers between two rolls, and where in the active segment it was taken. */
+  snapshotOffset = -1
+  snapshotPosition = 0
   /** Counts what may have changed bytes that a read under way has seen or will see. */
   truncations = 0
   watcher: LogWatcher | undefined

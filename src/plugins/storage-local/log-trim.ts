@@ -20,6 +20,7 @@ export function roll(log: LogState, sync: LogSync, baseOffset: number): Segment 
     log.guard(() => removeNow(log, closing))
   }
   log.segments.push(opened)
+  log.snapshotPosition = 0
   // What is written beside a segment is made anew if it is missing: a full disk must not stop the append for it.
   if (closing.sizeBytes > 0) tolerateFullDisk(log, () => closing.close())
   tolerateFullDisk(log, () => writeProducerSnapshot(log, baseOffset))
@@ -67,6 +68,7 @@ export function truncateLog(log: LogState, offset: number): void {
     log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
     log.epochs.truncateEnd(log.end)
     for (const covered of snapshotOffsets(log)) if (covered > log.end) log.world.files.remove(snapshotPath(log, covered))
+    log.snapshotPosition = 0
     recoverProducers(log, log.end)
   })
 }

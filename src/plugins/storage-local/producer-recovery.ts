@@ -18,6 +18,19 @@ export function writeProducerSnapshot(log: LogState, offset: number, durable = f
   }
 }
 
+/** A restart reads the batches behind the newest snapshot: it is not worth one until there are so many of them. */
+const replayedBytesMax = 16 * 1024 * 1024
+
+/** Writes a snapshot between those of the rolls, in place of the last such one, so that a restart has little to read. */
+export function checkpointProducers(log: LogState): void {
+  const { active } = log
+  if (active.sizeBytes - log.snapshotPosition < replayedBytesMax) return
+  writeProducerSnapshot(log, log.end)
+  if (log.snapshotOffset > active.baseOffset) log.world.files.remove(snapshotPath(log, log.snapshotOffset))
+  log.snapshotOffset = log.end
+  log.snapshotPosition = active.sizeBytes
+}
+
 export function snapshotPath(log: LogState, offset: number): string {
   return `${log.directory}/${segmentFileName(offset, '.snapshot')}`
 }

@@ -2,6 +2,7 @@ import { Prng } from '../../base/prng.ts'
 import { randomUuid } from '../../base/uuid.ts'
 import { type Uuid } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
+import { type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type LogStore } from '../../kernel/ports/log-store.ts'
 import { type AppendOutcome, type PartitionLog, type ReadRequest } from '../../kernel/ports/partition-log.ts'
 import { BatchBuilder, type BatchFields } from '../../kernel/record/batch-builder.ts'
@@ -14,7 +15,12 @@ import { check } from './kit.ts'
 export interface LogStoreCapabilities {
   /** Records survive a restart. Then `restart`, `kill` and `powerCut` must be there. */
   readonly durable: boolean
+  /** Files are laid out as Apache Kafka's. Then `dataDirectory` must be there, and restarts take a change of the files. */
+  readonly kafkaLayout?: boolean
 }
+
+/** Something done to the files while no store has them. */
+export type FileChange = (files: FileSystem) => void
 
 /** A store of its own for one test. */
 export interface LogStoreSubject {
@@ -26,12 +32,14 @@ export interface LogStoreSubject {
   advance(ms: number): void
   /** Waits for something that the store has under way: drives what has to be driven until the promise is settled. */
   settle<T>(promise: Promise<T>): Promise<T>
-  /** Stops the store and starts another one on what it left, which becomes `store`. */
-  restart?(): Promise<void>
+  /** Stops the store and starts another one on what it left, changed or not, which becomes `store`. */
+  restart?(change?: FileChange): Promise<void>
   /** The same after the death of the process: files as the page cache had them. */
-  kill?(): Promise<void>
+  kill?(change?: FileChange): Promise<void>
   /** The same after the death of the machine: what was not synced is gone, wholly or partly. */
   powerCut?(): Promise<void>
+  /** Where the partition directories are. */
+  readonly dataDirectory?: string
   /** Stops the store for good. */
   stop(): Promise<void>
   /** Frees what the test held; called also when it failed. */
@@ -48,6 +56,7 @@ export interface LogStoreClaim {
 }
 
 export const logStoreClaim = (title: string, body: LogStoreBody): LogStoreClaim => ({ title, body })
+export const layoutClaim = (title: string, body: LogStoreBody): LogStoreClaim => ({ title, needs: 'kafkaLayout', body })
 export const durableClaim = (title: string, body: LogStoreBody): LogStoreClaim => ({ title, needs: 'durable', body })
 
 let topics = 0

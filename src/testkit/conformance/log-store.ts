@@ -1,5 +1,6 @@
 import { appendClaims } from './log-store-append.ts'
 import { durableClaims } from './log-store-durable.ts'
+import { layoutClaims } from './log-store-layout.ts'
 import { lifecycleClaims } from './log-store-lifecycle.ts'
 import { randomOperations } from './log-store-random.ts'
 import { readClaims } from './log-store-read.ts'
@@ -7,7 +8,7 @@ import { type LogStoreCapabilities, type LogStoreClaim, type LogStoreSubject } f
 import { trimClaims } from './log-store-trim.ts'
 import { type DeclareTest } from './kit.ts'
 
-export { type LogStoreCapabilities, type LogStoreSubject } from './log-store-subject.ts'
+export { type FileChange, type LogStoreCapabilities, type LogStoreSubject } from './log-store-subject.ts'
 
 export interface LogStoreConformance {
   readonly test: DeclareTest
@@ -27,7 +28,7 @@ export interface LogStoreConformance {
 export function logStoreConformance(conformance: LogStoreConformance): void {
   const { test, capabilities, create, seed, randomRuns = 20 } = conformance
   const claims: LogStoreClaim[] = [
-    ...appendClaims, ...readClaims, ...trimClaims, ...lifecycleClaims, ...durableClaims,
+    ...appendClaims, ...readClaims, ...trimClaims, ...lifecycleClaims, ...durableClaims, ...layoutClaims,
     {
       title: `random operations agree with a naive model, ${randomRuns} times`,
       body: async subject => {
@@ -36,7 +37,7 @@ export function logStoreConformance(conformance: LogStoreConformance): void {
     },
   ]
   for (const { title, needs, body } of claims) {
-    if (needs !== undefined && !capabilities[needs]) continue
+    if (needs !== undefined && capabilities[needs] !== true) continue
     test(title, async () => {
       const subject = await create()
       try {

@@ -1,5 +1,5 @@
 import { type File, type FileSystem } from '../../../kernel/ports/file-system.ts'
-import { lastOffsetOf, magicOf, maxTimestampOf } from '../../../kernel/record/batch-header.ts'
+import { baseOffsetOf, lastOffsetOf, magicOf, maxTimestampOf } from '../../../kernel/record/batch-header.ts'
 import { OffsetIndex, offsetEntryBytes } from '../core/offset-index.ts'
 import { SegmentIndexes } from '../core/segment-indexes.ts'
 import { TimeIndex, timeEntryBytes } from '../core/time-index.ts'
@@ -50,6 +50,37 @@ export function loadIndexes(files: FileSystem, segment: IndexedFile, intervalByt
   if (problem !== undefined) return rebuild(segment, intervalBytes, problem)
   indexes.bytesSinceEntry = tail.bytes
   return { indexes, endOffset: tail.endOffset, rebuilt: undefined, problem: undefined }
+}
+
+/** Where a check of a segment may begin, and its indexes up to there. */
+export interface ResumePoint {
+  readonly indexes: SegmentIndexes
+  /** Of a batch, and its base offset. */
+  readonly position: number
+  readonly offset: number
+}
+
+/**
+ * The last batch below `offset` that the index files know, if they are in order and their last entries up to there are of batches. Whoever
+ * checks a segment whose records below `offset` need no check begins there. Undefined: from the first byte.
+ */
+export function resumeBelow(files: FileSystem, segment: IndexedFile, offset: number): ResumePoint | undefined {
+  const offsetBytes = readWhole(files, `${segment.stem}.index`)
+  const timeBytes = readWhole(files, `${segment.stem}.timeindex`)
+  if (offsetBytes === undefined || timeBytes === undefined) return undefined
+  const offsets = OffsetIndex.decode(segment.baseOffset, offsetBytes, segment.sizeBytes)
+  const times = TimeIndex.decode(segment.baseOffset, timeBytes, Infinity)
+  if (offsets === undefined || times === undefined) return undefined
+  const last = offsets.floor(offset - 1)
+  if (last < 0) return undefined
+  const [position, lastOffset] = [offsets.positionAt(last), offsets.offsetAt(last)]
+  const scan = new BatchScan(segment.file, position, segment.sizeBytes)
+  if (!scan.next() || !entryHolds(scan.bytes, scan.at, lastOffset)) return undefined
+  offsets.truncate(position + 1)
+  times.truncate(lastOffset + 1)
+  const indexes = new SegmentIndexes(offsets, times)
+  if (lastTimeProblem(segment, indexes) !== undefined) return undefined
+  return { indexes, position, offset: baseOffsetOf(scan.bytes, scan.at) }
 }
 
 /** The indexes of a segment from the headers of its batches. */

@@ -6,7 +6,7 @@ import { NodeCompression } from '../../../../src/platform/codecs/node-compressio
 import { VolatileKeyValueEngine } from '../../../../src/platform/volatile-key-value-engine.ts'
 import { storageLocalConfig } from '../../../../src/plugins/storage-local/config.ts'
 import { SegmentedLogStore } from '../../../../src/plugins/storage-local/segmented-log-store.ts'
-import { type LogStoreSubject } from '../../../../src/testkit/conformance/log-store.ts'
+import { type FileChange, type LogStoreSubject } from '../../../../src/testkit/conformance/log-store.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
 import { SeededRandom } from '../../../../src/testkit/world/seeded-random.ts'
@@ -68,7 +68,8 @@ export async function simulatedStore(seed: number, config: Record<string, unknow
   let files = new MemoryFileSystem({ clock })
   let life = makeStore({ files, timers, seed, config })
   await life.store.start()
-  const begin = async (found: MemoryFileSystem): Promise<void> => {
+  const begin = async (found: MemoryFileSystem, change?: FileChange): Promise<void> => {
+    change?.(found)
     timers = new ManualTimers(clock)
     files = found
     life = makeStore({ files, timers, seed, config })
@@ -82,11 +83,12 @@ export async function simulatedStore(seed: number, config: Record<string, unknow
     nowMs: () => clock.wallMs(),
     advance: ms => timers.advance(ms),
     settle: promise => promise,
-    restart: async () => {
+    dataDirectory: '/data',
+    restart: async change => {
       await life.store.stop()
-      await begin(files)
+      await begin(files, change)
     },
-    kill: () => begin(files.afterCrash({ keepUnsynced: 'all' })),
+    kill: change => begin(files.afterCrash({ keepUnsynced: 'all' }), change),
     powerCut: () => begin(files.afterCrash({ keepUnsynced: random.fraction() < 0.3 ? 'none' : random })),
     stop: () => life.store.stop(),
   } as SimulatedStore
