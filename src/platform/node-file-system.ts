@@ -1,4 +1,5 @@
 import * as fs from 'node:fs'
+import { dirname } from 'node:path'
 import { type File, type FileStat, type FileSystem } from '../kernel/ports/file-system.ts'
 import { errnoOf, fileError } from './file-error.ts'
 import { GatheredWrite } from './gathered-write.ts'
@@ -44,7 +45,7 @@ export class NodeFileSystem implements FileSystem {
   }
 
   makeDirectory(path: string): void {
-    attempt('make directory', path, () => fs.mkdirSync(path, { recursive: true }))
+    attempt('make directory', path, () => { makeDirectories(path) })
   }
 
   rename(from: string, to: string): void {
@@ -71,6 +72,20 @@ export class NodeFileSystem implements FileSystem {
       const found = fs.statfsSync(path)
       return found.bavail * found.bsize
     })
+  }
+}
+
+/** Not Node's own `recursive`: it never returns where a parent is there and yet the system says that it is not, as procfs does. */
+function makeDirectories(path: string): void {
+  try {
+    fs.mkdirSync(path)
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (errno === 'EEXIST' && fs.statSync(path).isDirectory()) return
+    const parent = dirname(path)
+    if (errno !== 'ENOENT' || statIfThere(parent)?.isDirectory() === true) throw error
+    makeDirectories(parent)
+    makeDirectories(path)
   }
 }
 
