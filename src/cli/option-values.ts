@@ -19,3 +19,10 @@ export const wholeNumber = (flag: string, min = 0, max = 2_147_483_647) => (text
   if (!/^-?\d{1,15}$/.test(text) || value < min || value > max) throw new UsageError(`${flag} ${text}: it takes a whole number from ${min} to ${max}`)
   return value
 }
+
+/** `HOST:PORT`, or a word that stands for none; an IPv6 address in brackets. */
+export const endpoint = (flag: string, none?: string) => (text: string): string => {
+  const port = Number(/^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]/]+):(\d{1,5})$/.exec(text)?.[1] ?? NaN)
+  if (text === none || port <= 65_535) return text
+  throw new UsageError(`${flag} ${text}: write it as HOST:PORT${none === undefined ? '' : `, or ${none}`}`)
+}

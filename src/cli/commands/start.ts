@@ -1,8 +1,9 @@
 import { type Command } from 'commander'
+import { deferred } from '../../base/deferred.ts'
 import type { Broker, BrokerOptions, ComposedBroker } from '../../broker/index.ts'
-import { collect, collectPairs, wholeNumber, type Pair } from '../option-values.ts'
 import { keepYoungMemorySmall } from '../../platform/young-memory.ts'
-import { describeError, print, UsageError } from '../output.ts'
+import { collect, collectPairs, endpoint, wholeNumber, type Pair } from '../option-values.ts'
+import { print, printError, UsageError } from '../output.ts'
 
 /** So long after the start young memory stays small: the warm-up is over by then. */
 const startMemoryMs = 2000
@@ -27,9 +28,9 @@ export function addCompositionOptions(command: Command): Command {
   return command
     .option('--config <file>', 'configuration: millrace.config.ts, .mjs, .json or .yaml (default: the one in this folder, if there is one)')
     .option('--data <dir>', 'data directory, made if it is not there (default: data)', collect)
-    .option('--listen <host:port>', 'address of the Kafka protocol; port 0 takes a free one (default: 127.0.0.1:9092)')
-    .option('--advertise <host:port>', 'address that clients are told, where it differs from the one above')
-    .option('--http <host:port>', 'address of metrics and health, or off (default: 127.0.0.1:9080)')
+    .option('--listen <host:port>', 'address of the Kafka protocol; port 0 takes a free one (default: 127.0.0.1:9092)', endpoint('--listen'))
+    .option('--advertise <host:port>', 'address that clients are told, where it differs from the one above', endpoint('--advertise'))
+    .option('--http <host:port>', 'address of metrics and health, or off (default: 127.0.0.1:9080)', endpoint('--http', 'off'))
     .option('--node-id <n>', 'id of this broker (default: 1)', wholeNumber('--node-id'))
     .option('--voters <list>', 'id@host:port,… of a cluster (not available yet: one broker is a cluster of its own)')
     .option('--preset <name>', 'single-node (on disk) or memory (nothing survives) (default: single-node)')
@@ -56,37 +57,52 @@ async function run(flags: StartFlags): Promise<void> {
   const letMemoryGrow = keepYoungMemorySmall()
   const composed = await composeFromFlags(flags)
   const broker = composed.create()
-  const stopping = stopOnSignals(broker)
-  await broker.start()
-  const { host, port } = broker.kafka!
-  const http = broker.http === undefined ? 'off' : `${broker.http.host}:${broker.http.port}`
-  const name = host.includes(':') ? `[${host}]` : host
-  print(`millrace ready kafka=${name}:${port} http=${http} node=${broker.identity.nodeId} in ${Math.round(performance.now() - startedMs)} ms`)
-  setTimeout(letMemoryGrow, startMemoryMs).unref()
-  const outcome = await Promise.race([stopping, broker.failed.then((error) => ({ error }))])
+  const signals = stopOnSignals(broker)
+  try {
+    await broker.start()
+  } catch (error) {
+    // A broker that is told to stop while it starts does not get there, which is then no failure.
+    if (!signals.asked) throw error
+  }
+  if (!signals.asked) {
+    const { host, port } = broker.kafka!
+    const http = broker.http === undefined ? 'off' : shownEndpoint(broker.http)
+    print(`millrace ready kafka=${shownEndpoint({ host, port })} http=${http} node=${broker.identity.nodeId} in ${Math.round(performance.now() - startedMs)} ms`)
+    setTimeout(letMemoryGrow, startMemoryMs).unref()
+  }
+  const outcome = await Promise.race([signals.stopped, broker.failed.then((error) => ({ error }))])
   if (outcome === 'stopped') return
-  process.stderr.write(`${describeError(outcome.error)}\n`)
+  printError(outcome.error)
   process.exit(1)
 }
 
-/** Resolves when a signal has stopped the broker. A second signal ends the process at once. */
-function stopOnSignals(broker: Broker): Promise<'stopped'> {
-  return new Promise((resolve) => {
-    let asked = false
-    const stop = (signal: NodeJS.Signals): void => {
-      if (asked) process.exit(1)
-      asked = true
-      process.stderr.write(`millrace: ${signal}, stopping (again to end at once)\n`)
-      void broker.stop().then((problems) => {
-        for (const problem of problems) process.stderr.write(`${describeError(problem)}\n`)
-        process.exitCode = problems.length === 0 ? 0 : 1
-        resolve('stopped')
-        setTimeout(() => { process.exit() }, 1_000).unref()
-      })
-    }
-    process.on('SIGTERM', stop)
-    process.on('SIGINT', stop)
-  })
+const shownEndpoint = ({ host, port }: { readonly host: string, readonly port: number }): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+interface StopSignals {
+  asked: boolean
+  /** Resolves when a signal has stopped the broker. */
+  readonly stopped: Promise<'stopped'>
+}
+
+/** SIGTERM and SIGINT stop the broker; a second one ends the process at once. */
+function stopOnSignals(broker: Broker): StopSignals {
+  const stopped = deferred<'stopped'>()
+  const signals: StopSignals = { asked: false, stopped: stopped.promise }
+  const stop = (signal: NodeJS.Signals): void => {
+    if (signals.asked) process.exit(1)
+    signals.asked = true
+    process.stderr.write(`millrace: ${signal}, stopping (again to end at once)\n`)
+    void broker.stop().then((problems) => {
+      for (const problem of problems) printError(problem)
+      process.exitCode = problems.length === 0 ? 0 : 1
+      stopped.resolve('stopped')
+      // Whatever still holds the process has been told to let go.
+      setTimeout(() => { process.exit() }, 1_000).unref()
+    })
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  return signals
 }
 
 export async function composeFromFlags(flags: StartFlags): Promise<ComposedBroker & { readonly configPath?: string }> {
