@@ -4,7 +4,7 @@ import { crc32c } from '../../base/crc32c.ts'
 import { type ProducerEntry } from './producer-state.ts'
 
 /*
- * Kafka's `.snapshot`: int16 version 1, uint32 CRC-32C of all from byte 6, int32 count, then 46 bytes a producer:
+ * Kafka's `.snapshot`: int16 version 1, uint32 CRC-32C of all from byte 6, int32 count, then 46 bytes an entry:
  * producerId int64, epoch int16, lastSequence int32, lastOffset int64, offsetDelta int32, timestamp int64, coordinatorEpoch int32,
  * currentTxnFirstOffset int64.
  */

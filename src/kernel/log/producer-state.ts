@@ -10,19 +10,18 @@ import { controlAbort, controlCommit, controlTypeOf, coordinatorEpochOf } from '
 /** So many batches of a producer are remembered: the most that a producer has in flight with idempotence. */
 const batchesKept = 5
 
-/** What is stored of one producer in a snapshot. `-1` stands for none in each field. */
+/** One batch of one producer, as a snapshot has it. `-1` stands for none in each field. */
 export interface ProducerEntry {
   readonly producerId: number
   readonly epoch: number
-  /** Of the last batch. */
   readonly lastSequence: number
   readonly lastOffset: number
-  /** Last offset less first offset of the last batch. */
+  /** Last offset less first offset. */
   readonly offsetDelta: number
   readonly timestamp: number
   /** Of the last transaction marker. */
   readonly coordinatorEpoch: number
-  /** First offset of the open transaction. */
+  /** First offset of the open transaction; with the newest batch alone. */
   readonly transactionStart: number
 }
 
@@ -172,23 +171,35 @@ export class ProducerState {
     this.lastProducer = undefined
   }
 
-  /** In the order of first appearance. */
+  /**
+   * All that is known, producers in the order of first appearance, the batches of each from the oldest to the newest. Kafka writes the newest
+   * alone, and takes the last of several: it finds what it would have written, and we find the older ones, so that a producer whose
+   * requests were cut off by a restart may send all of them again.
+   */
   entries(): ProducerEntry[] {
     const entries: ProducerEntry[] = []
     for (const [producerId, producer] of this.producers) {
-      const { epoch, lastSequence, timestamp, coordinatorEpoch, transactionStart, newest } = producer
-      const lastOffset = producer.count === 0 ? -1 : producer.lastOffsets[newest]!
-      const offsetDelta = producer.count === 0 ? 0 : producer.offsetDeltas[newest]!
-      entries.push({ producerId, epoch, lastSequence, lastOffset, offsetDelta, timestamp, coordinatorEpoch, transactionStart })
+      const { epoch, timestamp, coordinatorEpoch, transactionStart, newest, count } = producer
+      for (let back = count - 1; back > 0; back--) {
+        const place = (newest - back + batchesKept) % batchesKept
+        entries.push({
+          producerId, epoch, lastSequence: producer.lastSequences[place]!, lastOffset: producer.lastOffsets[place]!,
+          offsetDelta: producer.offsetDeltas[place]!, timestamp, coordinatorEpoch, transactionStart: -1,
+        })
+      }
+      const lastOffset = count === 0 ? -1 : producer.lastOffsets[newest]!
+      const offsetDelta = count === 0 ? 0 : producer.offsetDeltas[newest]!
+      entries.push({ producerId, epoch, lastSequence: producer.lastSequence, lastOffset, offsetDelta, timestamp, coordinatorEpoch, transactionStart })
     }
     return entries
   }
 
-  /** Replaces everything. Of each producer the last batch alone is known then. */
+  /** Replaces everything. Of a snapshot that Kafka wrote the last batch of each producer alone is known then. */
   restore(entries: readonly ProducerEntry[]): void {
     this.clear()
     for (const entry of entries) {
-      const producer = new Producer(entry.epoch, this.nowMs)
+      const before = this.producers.get(entry.producerId)
+      const producer = before?.epoch === entry.epoch ? before : new Producer(entry.epoch, this.nowMs)
       if (entry.lastOffset >= 0) producer.add(entry.lastSequence, entry.lastOffset, entry.offsetDelta)
       producer.timestamp = entry.timestamp
       producer.coordinatorEpoch = entry.coordinatorEpoch

@@ -197,6 +197,36 @@ describe('ProducerState', () => {
     }
     expect(restored.entries()).toEqual(original.entries())
   })
+
+  test('quirk 29: each of the last five batches is a duplicate after a restart, too', () => {
+    const original = state()
+    for (let sequence = 0; sequence < 6; sequence++) append(original, { sequence, offset: 100 + sequence })
+    append(original, { producerId: 8, sequence: 0, epoch: 3, transactional: true, offset: 200 })
+    const restored = state()
+    restored.restore(decodeProducerSnapshot(encodeProducerSnapshot(original.entries()))!)
+    for (let sequence = 1; sequence < 6; sequence++) {
+      expect(check(restored, { sequence })).toBe('duplicate')
+      expect(restored.duplicateBaseOffset).toBe(100 + sequence)
+    }
+    expect(check(restored, { sequence: 0 })).toBe('MR_PRODUCER_OUT_OF_ORDER')
+    expect(restored.firstOpenTransaction()).toBe(200)
+  })
+
+  test('the last entry of a producer is what Kafka keeps of it: its newest batch, with the open transaction', () => {
+    const known = state()
+    append(known, { sequence: 0, offset: 10, transactional: true })
+    append(known, { sequence: 1, offset: 11, records: 2, transactional: true })
+    expect(known.entries().map(({ lastSequence, lastOffset, transactionStart }) => [lastSequence, lastOffset, transactionStart]))
+      .toEqual([[0, 10, -1], [2, 12, 10]])
+  })
+
+  test('entries of an older epoch count for nothing', () => {
+    const entry = { producerId: 7, epoch: 0, lastSequence: 5, lastOffset: 5, offsetDelta: 0, timestamp: 1, coordinatorEpoch: -1, transactionStart: -1 }
+    const known = state()
+    known.restore([entry, { ...entry, epoch: 1, lastSequence: 0, lastOffset: 6 }])
+    expect(check(known, { epoch: 1, sequence: 5 })).toBe('MR_PRODUCER_OUT_OF_ORDER')
+    expect(check(known, { epoch: 1, sequence: 0 })).toBe('duplicate')
+  })
 })
 
 describe('producer snapshot', () => {
