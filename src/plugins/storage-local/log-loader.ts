@@ -9,7 +9,7 @@ import { loadIndexes, resumeBelow, type ResumePoint } from './io/index-file.ts'
 import { Segment } from './io/segment.ts'
 import { hideSegment } from './io/segment-removal.ts'
 import { type LogState } from './log-state.ts'
-import { recoverProducers, snapshotOffsets, snapshotPath, writeProducerSnapshot } from './producer-recovery.ts'
+import { keepProducersBelow, recoverProducers, snapshotOffsets, snapshotPath, writeProducerSnapshot } from './producer-recovery.ts'
 
 /** What the checkpoints of a directory say about one log. */
 export interface KnownOfLog {
@@ -118,7 +118,10 @@ class LogLoader {
   /** The log start was durable before these were deleted, or were about to be: some of them may be gone, and none is wanted. */
   private dropBelowStart(): void {
     const { log, known } = this
-    while (log.segments.length > 1 && log.segments[1]!.baseOffset <= known.startOffset) this.discard(log.segments.shift()!)
+    const below = log.segments.filter((_, index) => (log.segments[index + 1]?.baseOffset ?? Infinity) <= known.startOffset).length
+    if (below === 0) return
+    keepProducersBelow(log, log.segments[below]!.baseOffset)
+    for (const segment of log.segments.splice(0, below)) this.discard(segment)
   }
 
   private discard(segment: Segment): void {
@@ -202,6 +205,8 @@ class LogLoader {
         this.dropFrom(index + 1, 'it lies behind the cut')
         break
       }
+      // Retention takes segments together with the state up to their end.
+      if (index < log.segments.length - 1) writeProducerSnapshot(log, log.segments[index + 1]!.baseOffset, true)
     }
     this.checkEnd(end)
   }

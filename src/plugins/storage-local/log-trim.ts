@@ -5,7 +5,7 @@ import { type Segment } from './io/segment.ts'
 import { hideSegment, removeLater } from './io/segment-removal.ts'
 import { type LogState } from './log-state.ts'
 import { type LogSync } from './log-sync.ts'
-import { recoverProducers, snapshotOffsets, snapshotPath, writeProducerSnapshot } from './producer-recovery.ts'
+import { keepProducersBelow, recoverProducers, snapshotOffsets, snapshotPath, writeProducerSnapshot } from './producer-recovery.ts'
 
 /**
  * Closes the active segment and begins another one. Nothing is waited for: the closed one is synced behind, before offsets of the new one
@@ -184,6 +184,7 @@ export function finishSweep(plan: SweepPlan): number {
 
 function dropSegments(log: LogState, count: number): number {
   if (count === 0) return 0
+  keepProducersBelow(log, log.segments[count]!.baseOffset)
   const dropped = log.segments.splice(0, count)
   const bytes = dropped.reduce((sum, segment) => sum + segment.sizeBytes, 0)
   log.sizeBytes -= bytes

@@ -1,4 +1,5 @@
 import { decodeProducerSnapshot, encodeProducerSnapshot } from '../../kernel/log/producer-snapshot.ts'
+import { ProducerState, type ProducerEntry } from '../../kernel/log/producer-state.ts'
 import { isControl, lastOffsetOf, producerIdOf } from '../../kernel/record/batch-header.ts'
 import { parseSegmentFileName, segmentFileName } from './core/segment-name.ts'
 import { BatchScan } from './io/batch-scan.ts'
@@ -7,9 +8,13 @@ import { type LogState } from './log-state.ts'
 
 /** Writes what is known of the producers below `offset`. It reaches the disk later; a restart without it reads batches instead. */
 export function writeProducerSnapshot(log: LogState, offset: number, durable = false): void {
+  writeSnapshot(log, log.producers, offset, durable)
+}
+
+function writeSnapshot(log: LogState, producers: ProducerState, offset: number, durable = false): void {
   const file = log.world.files.open(snapshotPath(log, offset), 'ensure')
   try {
-    const bytes = encodeProducerSnapshot(log.producers.entries())
+    const bytes = encodeProducerSnapshot(producers.entries())
     file.write([bytes], 0)
     if (file.size() > bytes.length) file.truncate(bytes.length)
     if (durable) file.syncNow()
@@ -50,24 +55,53 @@ export function snapshotOffsets(log: LogState): number[] {
  * behind it. Snapshots of offsets above, and those that are not whole, are removed.
  */
 export function recoverProducers(log: LogState, offset: number): void {
+  for (const covered of snapshotOffsets(log)) {
+    if (covered > offset || readSnapshot(log, covered) === undefined) log.world.files.remove(snapshotPath(log, covered))
+  }
+  loadProducers(log, log.producers, offset)
+}
+
+/**
+ * What lies below `offset`, where a segment begins, is about to be deleted: sees to it that the producers' state up to there is on the disk, so
+ * that a restart which reads the rest does not take their old batches for new ones.
+ */
+export function keepProducersBelow(log: LogState, offset: number): void {
+  const { files } = log.world
+  const path = snapshotPath(log, offset)
+  if (readSnapshot(log, offset) === undefined) {
+    const producers = new ProducerState(log.id, log.world.clock.wallMs())
+    loadProducers(log, producers, offset)
+    writeSnapshot(log, producers, offset)
+  }
+  const file = files.open(path, 'update')
+  try {
+    file.syncNow()
+  } finally {
+    file.close()
+  }
+  files.syncDirectory(log.directory)
+}
+
+function readSnapshot(log: LogState, offset: number): ProducerEntry[] | undefined {
+  const bytes = readWhole(log.world.files, snapshotPath(log, offset))
+  return bytes === undefined ? undefined : decodeProducerSnapshot(bytes)
+}
+
+function loadProducers(log: LogState, producers: ProducerState, offset: number): void {
+  producers.clear()
   let from = -1
   for (const covered of snapshotOffsets(log).reverse()) {
-    const bytes = covered > offset ? undefined : readWhole(log.world.files, snapshotPath(log, covered))
-    const entries = bytes === undefined ? undefined : decodeProducerSnapshot(bytes)
-    if (entries === undefined) {
-      log.world.files.remove(snapshotPath(log, covered))
-      continue
-    }
-    log.producers.restore(entries)
+    const entries = covered > offset ? undefined : readSnapshot(log, covered)
+    if (entries === undefined) continue
+    producers.restore(entries)
     from = covered
     break
   }
-  if (from < 0) log.producers.clear()
-  replayProducers(log, from, offset)
+  replayProducers(log, producers, from, offset)
 }
 
 /** Takes the batches from `from` on and below `to` into the producers' state. */
-function replayProducers(log: LogState, from: number, to: number): void {
+function replayProducers(log: LogState, producers: ProducerState, from: number, to: number): void {
   for (const segment of log.segments) {
     if (segment.endOffset <= from || segment.sizeBytes === 0) continue
     if (segment.baseOffset >= to) return
@@ -77,7 +111,7 @@ function replayProducers(log: LogState, from: number, to: number): void {
       while (scan.next() && lastOffsetOf(scan.bytes, scan.at) < to) {
         if (producerIdOf(scan.bytes, scan.at) < 0) continue
         if (isControl(scan.bytes, scan.at) && !scan.load()) return
-        log.producers.apply(scan.bytes, scan.at)
+        producers.apply(scan.bytes, scan.at)
       }
     })
   }

@@ -76,6 +76,39 @@ export const durableClaims: readonly LogStoreClaim[] = [
     checkThrows('MR_PRODUCER_OUT_OF_ORDER', () => append(found, sent(1, 14)), 'a gap')
     checkEqual([append(found, sent(1, 13)).baseOffset, append(found, sent(2, 101)).baseOffset], [14, 15], 'the next batches')
   })),
+  ...ends.map(([end, name]) => claim(`each of the last five batches of a producer is known after ${name}`, async subject => {
+    const log = newLog(subject, { segmentBytes: 400 })
+    const sent = (sequence: number): Uint8Array => makeBatch(1, { producerId: 1, producerEpoch: 0, baseSequence: sequence })
+    for (let index = 0; index < 14; index++) append(log, sent(index))
+    await subject.settle(subject.store.flush())
+    await subject[end]!()
+    const found = reopened(subject, log)
+    for (let index = 9; index < 14; index++) {
+      checkEqual(append(found, sent(index)), { baseOffset: index, lastOffset: index, duplicate: true }, `batch ${index}, again`)
+    }
+    checkThrows('MR_PRODUCER_OUT_OF_ORDER', () => append(found, sent(8)), 'the batch before them')
+  })),
+  ...ends.map(([end, name]) => claim(`a producer whose records were deleted goes on after ${name} where it was`, async subject => {
+    const changed = { segmentBytes: 500 }
+    const log = newLog(subject, changed)
+    const sent = (sequence: number): Uint8Array => makeBatch(1, { producerId: 1, producerEpoch: 0, baseSequence: sequence })
+    append(log, sent(0))
+    append(log, sent(1))
+    fill(log, 30)
+    await subject.settle(subject.store.flush())
+    // Twice: a recovery finds what the one before it has made.
+    await subject[end]!()
+    const found = reopened(subject, log, changed)
+    found.raiseHighWatermark(found.endOffset)
+    found.deleteTo(found.endOffset - 3)
+    await subject.settle(subject.store.flush())
+    await subject[end]!()
+    const again = reopened(subject, log, changed)
+    check(again.startOffset > 20, 'the beginning is gone')
+    checkEqual(append(again, sent(1)), { baseOffset: 1, lastOffset: 1, duplicate: true }, 'its last batch, again')
+    checkThrows('MR_PRODUCER_OUT_OF_ORDER', () => append(again, sent(3)), 'a gap')
+    checkEqual(append(again, sent(2)).duplicate, false, 'the next batch')
+  })),
   claim('a kill takes nothing that was appended, flushed or not', async subject => {
     const logs = [newLog(subject, { durability: 'fsync', segmentBytes: 600 }), newLog(subject, { durability: 'os' })]
     for (const log of logs) fill(log, 30)
