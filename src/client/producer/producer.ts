@@ -273,7 +273,7 @@ export class Producer {
     const { world, settings, metadata } = this.parts
     const nowMs = world.clock.monotonicMs()
     for (const topic of this.crowded) {
-      for (let first = topic.waiting.peek(); first !== undefined && nowMs - first.sinceMs >= settings.blockMsMax; first = topic.waiting.peek()) {
+      for (let first = topic.waiting.peek(); first !== undefined && first.sinceMs + settings.blockMsMax <= nowMs; first = topic.waiting.peek()) {
         topic.waiting.shift()
         const error = topic.info === undefined
           ? metadata.topicError(topic.name) ?? this.unreachable(topic, metadata.lastFailure)

@@ -210,6 +210,19 @@ describe('a producer', () => {
     expect(world.cluster.log('t', 0).records().map(record => record.value)).toEqual(records.map(record => record.value))
   })
 
+  it('does not go round in circles over the rounding of a fraction of a millisecond', async () => {
+    const world = await testWorld()
+    const producer = world.client().producer({ blockMsMax: 4000 })
+    // Behind 2^16 ms a clock tells halves of what it told before.
+    await world.scheduler.runFor(62_000)
+    const sent: Promise<unknown>[] = []
+    for (let count = 0; count < 100; count++) {
+      await world.scheduler.runFor(10 * world.random.fraction())
+      sent.push(producer.send({ topic: 'nowhere', value: 'v' }).catch((error: unknown) => error))
+    }
+    for (const error of await world.complete(Promise.all(sent), 10_000)) expect(error).toMatchObject({ code: 'MR_TOPIC_UNKNOWN' })
+  })
+
   it('rejects with MR_CLIENT_BUFFER_FULL when there is no room for blockMsMax', async () => {
     const world = await testWorld()
     world.cluster.addTopic('t', [1])
