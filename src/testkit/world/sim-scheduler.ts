@@ -19,6 +19,9 @@ export interface SimSchedulerOptions {
   readonly withinMs?: number
 }
 
+/** So many events at one moment are a circle: each makes the next, and time stands still. */
+const eventsAtOnceMax = 1_000_000
+
 /** A simulation that cannot go on, or an event that threw. The message says when, and what waits. */
 export class SimulationError extends Error {
   override readonly name = 'SimulationError'
@@ -42,6 +45,8 @@ export class SimScheduler {
   private now = 0
   private running = false
   private ran = 0
+  /** Events that had run when time moved last. */
+  private ranBefore = 0
 
   constructor(options: SimSchedulerOptions = {}) {
     this.options = options
@@ -112,8 +117,12 @@ export class SimScheduler {
   private async step(): Promise<void> {
     const entry = this.take()
     if (entry === undefined) return
-    this.now = Math.max(this.now, entry.deadlineMs)
+    if (entry.deadlineMs > this.now) {
+      this.now = entry.deadlineMs
+      this.ranBefore = this.ran
+    }
     this.ran++
+    if (this.ran - this.ranBefore > eventsAtOnceMax) throw this.stuck(`time stands still after ${eventsAtOnceMax} events; the last is of ${entry.value.lane}`)
     this.options.observe?.(this.now, entry.value.lane)
     try {
       entry.value.run()

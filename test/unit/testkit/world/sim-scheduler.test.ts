@@ -67,6 +67,13 @@ describe('SimScheduler', () => {
     await expect(scheduler.complete(new Promise(() => {}), { withinMs: 5000 })).rejects.toThrow('at 5000 ms')
   })
 
+  test('events that make each other for ever, while time stands still, end the run', async () => {
+    const scheduler = new SimScheduler()
+    const again = (): void => void scheduler.after(0, 'spinner', again)
+    scheduler.after(7, 'spinner', again)
+    await expect(scheduler.run(10)).rejects.toThrow(/at 7 ms: time stands still after 1000000 events; the last is of spinner/)
+  })
+
   test('an event that throws ends the run, with the time and whom it happened to', async () => {
     const scheduler = new SimScheduler()
     scheduler.after(3, 'broker-1', () => {
