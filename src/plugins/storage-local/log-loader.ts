@@ -86,9 +86,9 @@ class LogLoader {
     log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
     log.epochs.truncateEnd(log.end)
     log.epochs.truncateStart(log.start)
-    this.tidySnapshots()
     recoverProducers(log, log.end)
     if (!known.clean) this.keep()
+    this.tidySnapshots()
     return { scannedBytes: this.scannedBytes, cutBytes: this.cutBytes }
   }
 
@@ -205,8 +205,6 @@ class LogLoader {
         this.dropFrom(index + 1, 'it lies behind the cut')
         break
       }
-      // Retention takes segments together with the state up to their end.
-      if (index < log.segments.length - 1) writeProducerSnapshot(log, log.segments[index + 1]!.baseOffset, true)
     }
     this.checkEnd(end)
   }
@@ -283,7 +281,7 @@ class LogLoader {
     const offsets = snapshotOffsets(log)
     for (const offset of offsets) {
       const ofStop = offset === offsets.at(-1) && offset > log.active.baseOffset
-      if (offset > log.end || !(bases.has(offset) || ofStop)) log.world.files.remove(snapshotPath(log, offset))
+      if (!bases.has(offset) && !ofStop) log.world.files.remove(snapshotPath(log, offset))
     }
   }
 
