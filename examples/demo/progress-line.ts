@@ -34,6 +34,6 @@ export class ProgressLine {
       return
     }
     const filled = Math.round(share * barWidth)
-    process.stderr.write(`\r\u001b[2K${this.#label}${pc.cyan('━'.repeat(filled))}${pc.dim('━'.repeat(barWidth - filled))} ${String(Math.floor(share * 100)).padStart(3)}%  ${counts}`)
+    process.stderr.write(`\r\u001b[2K${this.#label}${pc.cyan('━'.repeat(filled))}${pc.dim('─'.repeat(barWidth - filled))} ${String(Math.floor(share * 100)).padStart(3)}%  ${counts}`)
   }
 }

@@ -17,8 +17,11 @@ export async function confirmed({ what, yes = false }: Confirmation): Promise<bo
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new MillraceError('MR_CLI_CONFIRM_NEEDED', { what })
   const questions = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    const interrupted = new Promise<string>((resolve) => { questions.once('close', () => { resolve('') }) })
-    const asked = questions.question(`${what}, which cannot be undone. Go on? ${pc.dim('[y/N]')} `)
+    const interrupted = new Promise<string>((resolve) => { questions.once('SIGINT', () => {
+        process.stderr.write('\n')
+        resolve('')
+      }).once('close', () => { resolve('') }) })
+    const asked = questions.question(`${what} for good. Go on? ${pc.dim('[y/N]')} `)
     const answer = await Promise.race([asked, interrupted])
     return /^y(es)?$/i.test(answer.trim())
   } finally {

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import Table from 'cli-table3'
 import pc from 'picocolors'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
@@ -31,8 +32,8 @@ export type Cell = string | number
 export interface TableOptions {
   /** Columns that are aligned to the right, as numbers are; counted from 0. */
   readonly right?: readonly number[]
-  /** Before each line. */
-  readonly indent?: number
+  /** So wide that the last column is folded into what the others leave of it; 0 folds nothing. */
+  readonly width?: number
 }
 
 /** Columns for people; nothing but the head when there are no rows. */
@@ -40,14 +41,24 @@ export function printTable(head: readonly string[], rows: readonly (readonly Cel
   print(formatTable(head, rows, options))
 }
 
-export function formatTable(head: readonly string[], rows: readonly (readonly Cell[])[], { right = [], indent = 0 }: TableOptions = {}): string {
+export function formatTable(head: readonly string[], rows: readonly (readonly Cell[])[], { right = [], width = 0 }: TableOptions = {}): string {
   const none = { top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '', left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '  ' }
+  const lastWidth = width - widthOfOthers(head, rows)
   const table = new Table({
     head: head.map((each) => pc.bold(each)), chars: none, style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
     colAligns: head.map((_each, index) => right.includes(index) ? 'right' : 'left'),
+    ...lastWidth < foldedWidthMin ? {} : { colWidths: head.map((_each, index) => index === head.length - 1 ? lastWidth : null), wordWrap: true },
   })
   for (const row of rows) table.push(row.map(String))
-  return table.toString().split('\n').map((line) => ' '.repeat(indent) + line.trimEnd()).join('\n')
+  return table.toString().split('\n').map((line) => line.trimEnd()).join('\n')
+}
+
+/** Narrower than this, a column of text is better not folded. */
+const foldedWidthMin = 24
+
+function widthOfOthers(head: readonly string[], rows: readonly (readonly Cell[])[]): number {
+  const widths = head.slice(0, -1).map((title, index) => Math.max(title.length, ...rows.map((row) => stripVTControlCharacters(String(row[index])).length)))
+  return widths.reduce((sum, each) => sum + each + 2, 0)
 }
 
 /** One line on standard error, for what does not end the command. */

@@ -84,6 +84,6 @@ export class Progress {
 
   #bar(): string {
     const filled = Math.round(this.#share() * barWidth)
-    return pc.cyan('━'.repeat(filled)) + pc.dim('━'.repeat(barWidth - filled))
+    return pc.cyan('━'.repeat(filled)) + pc.dim('─'.repeat(barWidth - filled))
   }
 }

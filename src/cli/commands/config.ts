@@ -44,8 +44,12 @@ async function printConfig(flags: PrintFlags): Promise<void> {
   printTable(['broker setting', 'value', 'source'], shown.map((each) => [each.name, each.value === '' ? pc.dim('(none)') : each.value, shownSource(each.source)]))
   if (shown.length < broker.length) print(pc.dim(`(and ${plural(broker.length - shown.length, 'setting')} without effect here: --all)`))
   print('')
-  printTable(['plugin', 'setting', 'value', 'source', 'meaning'],
-    plugins.map((each) => [each.plugin, each.key, JSON.stringify(each.value) ?? pc.dim('(none)'), shownSource(each.source), pc.dim(each.doc)]))
+  const names = [...new Set(plugins.map((each) => each.plugin))]
+  printTable(['plugin and setting', 'value', 'source', 'meaning'], names.flatMap((name) => [
+    [pc.bold(name), '', '', ''],
+    ...plugins.filter((each) => each.plugin === name)
+      .map((each) => [`  ${each.key}`, JSON.stringify(each.value) ?? pc.dim('(none)'), shownSource(each.source), pc.dim(each.doc)]),
+  ]), { width: process.stdout.columns ?? 0 })
 }
 
 const shownSource = (source: string): string => source === 'default' ? pc.dim(source) : pc.cyan(source)

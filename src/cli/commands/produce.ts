@@ -65,6 +65,7 @@ class ProduceRun {
   #inputError: unknown
   #isInterrupted = false
   #isWhole = false
+  #readBytes = 0
 
   constructor(client: Client, topic: string, flags: ProduceFlags, headers: readonly RecordHeader[], input: Input) {
     this.#client = client
@@ -87,15 +88,22 @@ class ProduceRun {
   }
 
   async toTheEnd(): Promise<void> {
-    const interrupt = onInterrupt(() => { this.#isInterrupted = true; this.#input.stream.destroy() })
+    const interrupt = onInterrupt(() => {
+      this.#isInterrupted = true
+      // Behind the ^C that the terminal shows.
+      if (process.stderr.isTTY) process.stderr.write('\n')
+      this.#input.stream.destroy()
+    })
+    // While nothing is acknowledged nothing is read either, and the bar says so.
+    const ticking = setInterval(() => { this.#progress?.at(this.#readBytes, this.#text()) }, 500)
     try {
       await this.#readAll()
     } catch (error) {
       if (!this.#isInterrupted) this.#inputError = error
-    } finally {
-      interrupt.end()
     }
     await this.#producer.flush()
+    clearInterval(ticking)
+    interrupt.end()
     // What was acknowledged is told to the sender in the turns that follow.
     await new Promise((resolve) => { setImmediate(resolve) })
     this.#progress?.clear()
@@ -105,11 +113,10 @@ class ProduceRun {
     const sender = this.#sender
     const splitter = new LineSplitter()
     const line = (bytes: Uint8Array): void => { sender.line(bytes) }
-    let readBytes = 0
     for await (const piece of this.#input.stream as AsyncIterable<Uint8Array>) {
       splitter.push(piece, line)
-      readBytes += piece.length
-      this.#progress?.at(readBytes, this.#text())
+      this.#readBytes += piece.length
+      this.#progress?.at(this.#readBytes, this.#text())
       if (sender.crowded) await sender.room()
       if (sender.hopeless) return
     }

@@ -25,6 +25,12 @@ describe('tables', () => {
     expect(plain(formatTable(['name', 'n'], [['a', 1], ['long name', 1000]], { right: [1] }))).toBe('name          n\na             1\nlong name  1000')
   })
 
+  it('fold the last column into the width that is left, unless too little is', () => {
+    const text = 'a sentence that is longer than what is left'
+    expect(plain(formatTable(['name', 'meaning'], [['a', text]], { width: 36 })).split('\n')).toEqual(['name  meaning', 'a     a sentence that is longer than', '      what is left'])
+    expect(plain(formatTable(['name', 'meaning'], [['a', text]], { width: 20 })).split('\n')).toEqual(['name  meaning', `a     ${text}`])
+  })
+
   it('have nothing but their head without rows', () => {
     expect(plain(formatTable(['a', 'b'], []))).toBe('a  b')
   })

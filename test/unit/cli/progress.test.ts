@@ -15,7 +15,7 @@ describe('progress', () => {
     clock.nowMs = 100
     progress.at(50, 'half')
     progress.at(51, 'more')
-    expect(text()).toBe(`\r\u001b[2Kwork ${'━'.repeat(28)}  50%  half`)
+    expect(text()).toBe(`\r\u001b[2Kwork ${'━'.repeat(14)}${'─'.repeat(14)}  50%  half`)
     progress.clear()
     expect(text().endsWith('\r\u001b[2K')).toBe(true)
   })
