@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { program } from '../../src/cli/program.ts'
+import { root } from './source-tree.ts'
+
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const scripts = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }).scripts
+
+describe('the README', () => {
+  it('begins with the two commands that a fresh machine needs, and both are scripts', () => {
+    expect(readme).toContain('npm ci && npm start')
+    expect(readme).toContain('npm ci && npm test')
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['start', 'test', 'prepare']))
+  })
+
+  it.each(['README.md', 'CONTRIBUTING.md'])('%s names no npm script that is not there', (file) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    const named = [...text.matchAll(/npm run ([a-z:-]+)/g)].map((found) => found[1]!)
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([])
+  })
+
+  it('shows only commands and options of millrace that are there', () => {
+    const shown = [...readme.matchAll(/npx millrace ([^\n|`]+)/g)].map((found) => found[1]!.trim().split(/\s+/))
+    expect(shown.length).toBeGreaterThan(4)
+    for (const words of shown) {
+      let command = program()
+      for (const word of words) {
+        const next = command.commands.find((each) => each.name() === word)
+        if (next === undefined) break
+        command = next
+      }
+      expect([words.join(' '), command.commands.length]).toEqual([words.join(' '), 0])
+      const known = command.options.map((option) => option.long)
+      expect(words.filter((word) => word.startsWith('--') && !known.includes(word))).toEqual([])
+    }
+  })
+})
