@@ -14,6 +14,7 @@ import { kafkajs } from './kafkajs/client.ts'
 import { kcat } from './kcat/client.ts'
 import { librdkafka } from './librdkafka/client.ts'
 import { startMillrace } from './millrace-broker.ts'
+import { ownClient } from './own-client/client.ts'
 import { kafkaClassPath, repositoryDir } from './peers.ts'
 import { makePlan, type TopicPlan } from './plan.ts'
 import { platformatic } from './platformatic/client.ts'
@@ -21,7 +22,7 @@ import { producerPerformance } from './producer-performance/client.ts'
 import { type CheckResult, printed, tally } from './report.ts'
 
 const allClients: readonly CompatClient[] =
-  [librdkafka, kcat, kafkaPython, kafkaConsole, franzGo, kafkajs, platformatic, producerPerformance]
+  [librdkafka, kcat, kafkaPython, kafkaConsole, franzGo, kafkajs, platformatic, producerPerformance, ownClient]
 
 const usage = `usage: npm run compat -- [options]
 
