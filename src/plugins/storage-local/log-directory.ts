@@ -51,7 +51,7 @@ export class LogDirectory implements LogHome {
     this.data = data
     this.world = world
     this.options = options
-    this.flusher = new Flusher(options.syncsMax, error => void this.fail(error))
+    this.flusher = new Flusher(options.syncsMax, callback => world.timers.soon(callback), error => void this.fail(error))
   }
 
   get path(): string { return this.data.path }

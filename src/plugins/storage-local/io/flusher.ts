@@ -11,20 +11,27 @@ export interface FlushTarget {
 }
 
 /**
- * Group commit. A sync starts at once when none is in flight for the target and fewer than `syncsMax` are in flight in all; what is
- * written meanwhile waits for the next one, which covers all of it. Targets take turns. This is the only place where the data of logs is
+ * Group commit. A sync starts in the turn of the event loop in which something was written, after all requests that came with it, when none
+ * is in flight for the target and fewer than `syncsMax` are in flight in all; what is written meanwhile waits for the next one, which
+ * covers all of it. Targets take turns. This is the only place where the data of logs is
  * synced in the run of things: a shared redo log would take its place here.
  */
 export class Flusher {
   private readonly syncsMax: number
+  private readonly soon: (callback: () => void) => void
   private readonly failed: (error: unknown) => void
   private readonly waiting: FlushTarget[] = []
   private inFlight = 0
+  private startsSoon = false
   private stopped = false
 
-  /** `failed` is told of the first sync that fails. No sync starts afterwards: a second try would succeed and prove nothing. */
-  constructor(syncsMax: number, failed: (error: unknown) => void) {
+  /**
+   * `soon` calls back after the I/O events at hand. `failed` is told of the first sync that fails. No sync starts afterwards: a second try
+   * would succeed and prove nothing.
+   */
+  constructor(syncsMax: number, soon: (callback: () => void) => void, failed: (error: unknown) => void) {
     this.syncsMax = syncsMax
+    this.soon = soon
     this.failed = failed
   }
 
@@ -32,8 +39,10 @@ export class Flusher {
   appended(target: FlushTarget): void {
     if (target.queued || this.stopped || !target.needsSync) return
     target.queued = true
-    if (this.inFlight < this.syncsMax) this.start(target)
-    else this.waiting.push(target)
+    this.waiting.push(target)
+    if (this.startsSoon || this.inFlight >= this.syncsMax) return
+    this.startsSoon = true
+    this.soon(this.startWaiting)
   }
 
   private start(target: FlushTarget): void {
@@ -55,7 +64,12 @@ export class Flusher {
       target.queued = true
       this.waiting.push(target)
     }
-    while (this.inFlight < this.syncsMax) {
+    this.startWaiting()
+  }
+
+  private readonly startWaiting = (): void => {
+    this.startsSoon = false
+    while (this.inFlight < this.syncsMax && !this.stopped) {
       const next = this.waiting.shift()
       if (next === undefined) return
       // It may have been closed while it waited.

@@ -41,14 +41,14 @@ export interface TestStore {
   readonly fatalErrors: unknown[]
 }
 
-/** A store that is not started yet. */
+/** A store that is not started yet. What is to run soon runs by itself; the test says when time passes. */
 export function makeStore(options: StoreOptions): TestStore {
   const { files, timers, directories = ['/data'], engine = new VolatileKeyValueEngine(), seed = 1, nodeId = 1 } = options
   const logger = new LinesLogger()
   const fatalErrors: unknown[] = []
   const settings = new BrokerSettingsMap({ commandLine: new Map([['log.dirs', directories.join(',')], ...Object.entries(options.settings ?? {})]) })
   const store = new SegmentedLogStore({
-    clock: timers.clock, timers, random: new SeededRandom(seed), files, engine, compression: new NodeCompression(), settings, logger,
+    clock: timers.clock, timers: { after: (delayMs, callback) => timers.after(delayMs, callback), soon: queueMicrotask }, random: new SeededRandom(seed), files, engine, compression: new NodeCompression(), settings, logger,
     identity: { clusterId: options.clusterId ?? clusterId, nodeId, incarnationId: clusterId },
     fatal: { fatal: error => { fatalErrors.push(error) } },
   }, storageLocalConfig.parse(options.config ?? {}))
