@@ -222,6 +222,7 @@ export class LogDirectory implements LogHome {
         state.active.writeIndexes()
         state.writeEpochs()
         checkpointProducers(state)
+        sync.retrySides()
         const unsynced = state.oldestUnsynced()
         if (unsynced !== undefined && unsynced.sizeBytes - unsynced.syncedBytes > unsyncedBytesMax) sync.flush(() => {})
       }

@@ -1,3 +1,4 @@
+import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type Flusher, type FlushTarget } from './io/flusher.ts'
 import { type Segment } from './io/segment.ts'
 import { syncSegment, syncSides } from './io/segment-sync.ts'
@@ -32,6 +33,13 @@ export class LogSync implements FlushTarget {
   rolled(closed: Segment, endOffset: number): void {
     this.flusher.appended(this)
     this.flusher.appended(new SideSync(this.log, closed, endOffset))
+  }
+
+  /** Files beside segments that a full disk kept from being written are tried again. */
+  retrySides(): void {
+    for (const segment of this.log.segments) {
+      if (!segment.isActive && !segment.sidesSynced) this.flusher.appended(new SideSync(this.log, segment, segment.endOffset))
+    }
   }
 
   /** The topic's durability may have changed. */
@@ -95,6 +103,8 @@ class SideSync implements FlushTarget {
   private readonly log: LogState
   private readonly segment: Segment
   private readonly endOffset: number
+  /** There was no room: recovery makes the files anew if a crash comes before the next try. */
+  private leftOut = false
 
   constructor(log: LogState, segment: Segment, endOffset: number) {
     this.log = log
@@ -103,10 +113,13 @@ class SideSync implements FlushTarget {
   }
 
   get needsSync(): boolean {
-    return this.log.failure === undefined && !this.segment.sidesSynced && this.log.segments.includes(this.segment)
+    return !this.leftOut && this.log.failure === undefined && !this.segment.sidesSynced && this.log.segments.includes(this.segment)
   }
 
   sync(done: (error: unknown) => void): void {
-    syncSides(this.log.world.files, this.segment, this.endOffset, done)
+    syncSides(this.log.world.files, this.segment, this.endOffset, error => {
+      this.leftOut = isMillraceError(error, 'MR_FILE_NO_SPACE')
+      done(this.leftOut ? undefined : error)
+    })
   }
 }

@@ -37,6 +37,18 @@ export const lifecycleClaims: readonly LogStoreClaim[] = [
     fill(again, 1)
     checkEqual((await readRecords(subject, again)).length, 1, 'records of the new log')
   }),
+  claim('removing a log whose appends are being synced harms nobody', async subject => {
+    const other = newLog(subject)
+    for (let round = 0; round < 20; round++) {
+      const log = newLog(subject, { segmentBytes: 200 }, 'busy')
+      fill(log, round)
+      subject.store.remove(log.id.topicId, 0)
+      fill(other, 1)
+    }
+    await subject.settle(subject.store.flush())
+    checkEqual(subject.store.directories().filter(directory => directory.offline !== undefined).length, 0, 'directories that are offline')
+    checkEqual((await readRecords(subject, other)).length, 20, 'records of another log')
+  }),
   claim('a log that is set aside is out of service', async subject => {
     const log = newLog(subject)
     fill(log, 3)

@@ -67,7 +67,7 @@ export function newTopicId(): Uuid {
 }
 
 /** A new log of a topic of its own. */
-export function newLog(subject: LogStoreSubject, changed: Partial<TopicSettings> = {}, topic = `topic-${topics++}`): PartitionLog {
+export function newLog(subject: Pick<LogStoreSubject, 'store'>, changed: Partial<TopicSettings> = {}, topic = `topic-${topics++}`): PartitionLog {
   return subject.store.create({ topic, topicId: newTopicId(), partition: 0 }, topicSettings(changed))
 }
 

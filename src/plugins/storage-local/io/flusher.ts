@@ -47,7 +47,12 @@ export class Flusher {
 
   private start(target: FlushTarget): void {
     this.inFlight++
-    target.sync(error => this.finished(target, error))
+    try {
+      target.sync(error => this.finished(target, error))
+    } catch (error) {
+      // Whoever appended has appended: it hears of this like of any sync that fails.
+      this.finished(target, error)
+    }
   }
 
   private finished(target: FlushTarget, error: unknown): void {

@@ -12,7 +12,7 @@ export function syncSegment(files: FileSystem, segment: Segment, done: (error: u
   const file = segment.handle.use()
   file.sync(error => {
     segment.handle.done()
-    if (error !== undefined) return done(error)
+    if (error !== undefined || segment.released) return done(error)
     try {
       if (!segment.nameSynced) files.syncDirectory(segment.directory)
     } catch (failure) {
@@ -34,25 +34,31 @@ export function syncSegment(files: FileSystem, segment: Segment, done: (error: u
  */
 export function syncSides(files: FileSystem, segment: Segment, endOffset: number, done: (error: unknown) => void): void {
   const paths = [segment.path('.index'), segment.path('.timeindex'), `${segment.directory}/${segmentFileName(endOffset, '.snapshot')}`]
-  try {
-    segment.writeIndexes()
-  } catch (error) {
-    return done(error)
-  }
   const next = (): void => {
+    // Not after the segment was deleted: its files are gone, or have other names.
+    if (segment.released) return done(undefined)
     const path = paths.shift()
     if (path === undefined) {
       segment.sidesSynced = true
       return done(undefined)
     }
-    // A snapshot that could not be written, or a segment that was deleted, has nothing to sync.
-    if (files.stat(path) === undefined) return next()
-    const file = files.open(path, 'update')
-    file.sync(error => {
-      file.close()
-      if (error !== undefined) return done(error)
-      next()
-    })
+    try {
+      // A snapshot that could not be written has nothing to sync.
+      if (files.stat(path) === undefined) return next()
+      const file = files.open(path, 'update')
+      file.sync(error => {
+        file.close()
+        if (error !== undefined) return done(error)
+        next()
+      })
+    } catch (error) {
+      done(error)
+    }
+  }
+  try {
+    if (!segment.released) segment.writeIndexes()
+  } catch (error) {
+    return done(error)
   }
   next()
 }

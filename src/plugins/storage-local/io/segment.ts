@@ -56,6 +56,8 @@ export class Segment implements ActiveSegment, AgingSegment {
   /** The index files and the snapshot at the end of a closed segment are known to be on the disk. */
   sidesSynced = false
   indexFull = false
+  /** Its log is out of service, or it was deleted: its files may be gone from where they were. */
+  released = false
   /** `index.interval.bytes` of the topic. */
   intervalBytes: number
   private readonly world: SegmentWorld
@@ -113,6 +115,7 @@ export class Segment implements ActiveSegment, AgingSegment {
 
   /** Its log is out of service: the file is closed as soon as nobody uses it. */
   release(): void {
+    this.released = true
     if (this.ownIndexes !== undefined) {
       this.ownIndexes = undefined
       this.handle.done()
