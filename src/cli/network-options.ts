@@ -81,6 +81,8 @@ function unreachable(error: unknown, brokers: string): unknown {
       const known = reasons.find(([pattern]) => pattern.test(reason))
       return new MillraceError('MR_CLIENT_NO_BROKERS', { brokers, reason: `${known?.[1] ?? reason}${remedy}` }, error)
     }
+    case 'MR_CLIENT_TLS':
+      return new MillraceError('MR_CLIENT_TLS', { ...error.details, reason: `${String(error.details['reason'])} (ssl.truststore.location in --command-config names the PEM file of an authority)` }, error)
     case 'MR_PROTOCOL_FRAME_SIZE':
       return new MillraceError('MR_CLIENT_NO_BROKERS', { brokers, reason: 'who answers does not speak the Kafka protocol; is it a port for TLS (security.protocol=SSL in --command-config) or HTTP?' }, error)
     default:
