@@ -13,6 +13,8 @@ export class LifecycleRunner {
   readonly #time: { readonly clock: Clock, readonly timers: Timers }
   #started: Runnable[] = []
   #stopRequested = false
+  /** The start that is under way; it never rejects. */
+  #starting: Promise<unknown> = Promise.resolve()
 
   constructor(ordered: readonly Runnable[], time: { readonly clock: Clock, readonly timers: Timers }) {
     this.#ordered = ordered
@@ -26,7 +28,9 @@ export class LifecycleRunner {
       if (this.#stopRequested) throw new MillraceError('MR_HOST_START_FAILED', { plugin: runnable.plugin, reason: 'the host was stopped while it started' })
       this.#started.push(runnable)
       try {
-        await runnable.lifecycle.start()
+        const started = runnable.lifecycle.start()
+        this.#starting = started.catch(() => undefined)
+        await started
       } catch (error) {
         await this.stop(stopDeadlineMs)
         if (isMillraceError(error)) throw error
@@ -35,12 +39,16 @@ export class LifecycleRunner {
     }
   }
 
-  /** Resolves with what went wrong, in order; it never rejects. Later calls find nothing left to stop. */
+  /**
+   * Resolves with what went wrong, in order; it never rejects. A start that is under way is let finish first, so that nobody is stopped
+   * and then goes on starting. Later calls find nothing left to stop.
+   */
   async stop(deadlineMs: number): Promise<readonly MillraceError[]> {
     this.#stopRequested = true
+    const endMs = this.#time.clock.monotonicMs() + deadlineMs
+    await this.#within(deadlineMs, this.#starting)
     const started = this.#started.reverse()
     this.#started = []
-    const endMs = this.#time.clock.monotonicMs() + deadlineMs
     const problems: MillraceError[] = []
     for (const { plugin, lifecycle } of started) {
       try {
@@ -56,7 +64,7 @@ export class LifecycleRunner {
     return problems
   }
 
-  #within(limitMs: number, work: Promise<void>): Promise<boolean> {
+  #within(limitMs: number, work: Promise<unknown>): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const timer = this.#time.timers.after(limitMs, () => { resolve(false) })
       work.then(() => { timer.cancel(); resolve(true) }, (error: unknown) => { timer.cancel(); reject(error as Error) })

@@ -155,16 +155,24 @@ describe('start and stop', () => {
     expect(problems[0]?.message).toMatch(/reader/)
     expect(log.at(-1)).toBe('stop disk')
   })
-  it('nothing starts after a stop that came during the start', async () => {
+  it('a stop that comes during the start lets the start under way finish, stops it, and starts nothing else', async () => {
     const log: string[] = []
     let release = (): void => {}
-    const slow = definePlugin({ name: 'slow', contract: 1, summary: '', config: noSettings, provides: [Store], register({ provide }) { provide([Store, Lifecycle], [], () => ({ read: () => '', start: () => new Promise<void>((resolve) => { release = resolve }), stop: async () => { log.push('stop slow') } })) } })
+    const slow = definePlugin({ name: 'slow', contract: 1, summary: '', config: noSettings, provides: [Store], register({ provide }) { provide([Store, Lifecycle], [], () => ({ read: () => '', start: () => new Promise<void>((resolve) => { release = () => { log.push('started slow'); resolve() } }), stop: async () => { log.push('stop slow') } })) } })
     const host = createHost({ plugins: [world(), slow, recorder('reader', log, { needs: Store })] })
-    const starting = host.start()
-    const refused = expect(starting).rejects.toThrow(/stopped while it started/)
-    await host.stop()
+    const refused = expect(host.start()).rejects.toThrow(/stopped while it started/)
+    const stopped = host.stop()
     release()
+    expect(await stopped).toEqual([])
     await refused
-    expect(log).toEqual(['stop slow'])
+    expect(log).toEqual(['started slow', 'stop slow'])
+  })
+  it('a start that never ends does not keep a stop from ending', async () => {
+    const log: string[] = []
+    const hanging = definePlugin({ name: 'hanging', contract: 1, summary: '', config: noSettings, provides: [Store], register({ provide }) { provide([Store, Lifecycle], [], () => ({ read: () => '', start: () => new Promise<void>(() => {}), stop: async () => { log.push('stop hanging') } })) } })
+    const host = createHost({ plugins: [world('at once'), hanging], stopDeadlineMs: 5 })
+    void host.start()
+    await host.stop()
+    expect(log).toEqual(['stop hanging'])
   })
 })
