@@ -1,4 +1,6 @@
-import { putCrc, putInt16, putInt32, putInt64 } from '../../kernel/record/batch-header.ts'
+import {
+  attributesOf, maxTimestampOf, putBaseOffset, putCrc, putInt16, putInt32, putInt64, putLeaderEpoch, putMaxTimestamp,
+} from '../../kernel/record/batch-header.ts'
 import { type BatchBuilder } from '../../kernel/record/batch-builder.ts'
 import { type CompressionCodec } from '../../kernel/record/compression-codec.ts'
 import { BatchReceipt } from './batch-receipt.ts'
@@ -31,6 +33,8 @@ export class ProducerBatch implements QueuedBatch {
   readonly halvings: number
   /** What is sent, once it is closed. */
   bytes: Uint8Array | undefined
+  private sealedAttributes = 0
+  private sealedMaxTimestamp = -1
   attempts = 0
   /** Why it is sent again. */
   lastProblem: string | undefined
@@ -68,8 +72,15 @@ export class ProducerBatch implements QueuedBatch {
     if (bytes === undefined) {
       const fields = { codec, compressionLevel, producerId, producerEpoch, baseSequence }
       this.bytes = codec === 0 ? this.builder.finishInPlace(fields) : this.builder.finish(fields)
+      this.sealedAttributes = attributesOf(this.bytes, 0)
+      this.sealedMaxTimestamp = maxTimestampOf(this.bytes, 0)
       return
     }
+    // A broker in this process was given these very bytes, and has written its offset, epoch and time into them.
+    putBaseOffset(bytes, 0, 0)
+    putLeaderEpoch(bytes, 0, -1)
+    putInt16(bytes, 21, this.sealedAttributes)
+    putMaxTimestamp(bytes, 0, this.sealedMaxTimestamp)
     putInt64(bytes, 43, producerId)
     putInt16(bytes, 51, producerEpoch)
     putInt32(bytes, 53, baseSequence)
