@@ -13,8 +13,8 @@ export const noDivergence = { epoch: -1, endOffset: -1 }
 export interface FetchProgress {
   /** `error` is undefined when the read went well. May be called within `readFrom`. */
   readEnded(partition: FetchPartition, error: unknown): void
-  /** Its watermark moved; or will not any more, then `failed`. */
-  woken(partition: FetchPartition, failed: boolean): void
+  /** Its watermark moved; or will not any more, then `partition.waitFailure` says why. */
+  woken(partition: FetchPartition): void
 }
 
 /** One partition of a Fetch: the end of its read, and its place in the queue for its watermark. */
@@ -23,6 +23,8 @@ export class FetchPartition {
   readonly asked: Asked
   replica: Replica | undefined = undefined
   errorCode: number = kafkaErrors.NONE
+  /** Why its watermark will not move any more; undefined while it may. */
+  waitFailure: unknown = undefined
   divergingEpoch = noDivergence
   /** The log's, until `letGo`. */
   bytes: Uint8Array = noBytes
@@ -112,11 +114,12 @@ class PartitionWaiter implements WatermarkWaiter {
   }
 
   reached(): void {
-    this.progress.woken(this.partition, false)
+    this.progress.woken(this.partition)
   }
 
-  failed(): void {
-    this.progress.woken(this.partition, true)
+  failed(error: unknown): void {
+    this.partition.waitFailure = error
+    this.progress.woken(this.partition)
   }
 }
 

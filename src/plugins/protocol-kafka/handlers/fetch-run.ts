@@ -86,9 +86,9 @@ export class FetchRun implements Expiring, FetchProgress {
     this.readAll()
   }
 
-  woken(partition: FetchPartition, failed: boolean): void {
+  woken(partition: FetchPartition): void {
     if (!this.waiting) return
-    if (!failed && !this.worthReading()) {
+    if (partition.waitFailure === undefined && !this.worthReading()) {
       partition.waitOn()
       return
     }
@@ -158,6 +158,11 @@ export class FetchRun implements Expiring, FetchProgress {
       return true
     }
     partition.replica = replica
+    // Where the offset is the end of the log nothing is read that could fail: waiting once more would fail at once, for ever.
+    if (partition.waitFailure !== undefined) {
+      this.fail(partition, partition.waitFailure)
+      return true
+    }
     // Quirk 28. As Kafka does, by the topic's setting: batches that a producer chose to send as zstd go out to whoever asks.
     if (this.exchange.apiVersion < 10 && replica.settings.compressionType === 'zstd') {
       this.refuse(partition, kafkaErrors.UNSUPPORTED_COMPRESSION_TYPE)
