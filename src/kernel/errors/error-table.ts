@@ -88,6 +88,7 @@ export const errorTable = {
   MR_LOG_DIRECTORY_OFFLINE: row('operational', true, 56, 503, 'the data directory {path} is offline since {reason}; look at the disk and restart the broker'),
   MR_LOG_OFFSET_OUT_OF_RANGE: row('request', false, 1, 416, 'offset {offset} of {topic}-{partition} is outside [{start}, {end}]'),
   MR_LOG_PARTITION_TWICE: row('config', false, 56, 500, 'the partition {partition} is in {first} and in {second}; move one of the two directories away'),
+  MR_LOG_STORE_STOPPED: row('operational', true, 6, 503, 'the log store was stopped before its start had finished; what was not loaded yet is by the next start'),
   // the network
   MR_NET_ADDRESS_IN_USE: row('config', false, -1, 500, '{host}:{port} is in use by another process; stop it or choose another port'),
   MR_NET_CLOSED: row('operational', true, 13, 503, 'the connection to {host}:{port} closed: {reason}'),

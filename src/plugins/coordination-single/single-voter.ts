@@ -50,6 +50,9 @@ export class SingleVoter implements Consensus, Lifecycle {
   private readonly world: VoterWorld
   private readonly metrics: VoterMetrics
   private phase: Phase = 'new'
+  /** The start or the opening that is under way, for a stop to wait for. Never rejects. */
+  private beginning: Promise<unknown> = Promise.resolve()
+  private stopping: Promise<void> | undefined
   private store: VoterStore | undefined
   private stored: StoredLog | undefined
   private machine: ReplicatedMachine | undefined
@@ -71,22 +74,44 @@ export class SingleVoter implements Consensus, Lifecycle {
   }
 
   /** Locks the directory and checks all that is in it. */
-  async start(): Promise<void> {
-    this.store = await VoterStore.open(this.world.engine, this.options.path)
-    this.stored = await this.store.load(this.options.nodeId)
-    this.phase = 'started'
+  start(): Promise<void> {
+    const starting = this.load()
+    this.beginning = starting.catch(() => {})
+    return starting
   }
 
-  async stop(): Promise<void> {
-    if (this.phase === 'stopped') return
+  /** A start or an opening that is under way ends first: the directory is free when this resolves. */
+  stop(): Promise<void> {
+    this.stopping ??= this.finish()
+    return this.stopping
+  }
+
+  private async finish(): Promise<void> {
     this.phase = 'stopping'
+    await this.beginning
     await this.writing
     await this.store?.close()
     this.store = undefined
     this.phase = 'stopped'
   }
 
-  async open(machine: ReplicatedMachine): Promise<void> {
+  open(machine: ReplicatedMachine): Promise<void> {
+    const opening = this.restore(machine)
+    this.beginning = opening.catch(() => {})
+    return opening
+  }
+
+  private async load(): Promise<void> {
+    this.refuseStopped()
+    this.store = await VoterStore.open(this.world.engine, this.options.path)
+    this.refuseStopped()
+    this.stored = await this.store.load(this.options.nodeId)
+    this.refuseStopped()
+    this.phase = 'started'
+  }
+
+  private async restore(machine: ReplicatedMachine): Promise<void> {
+    this.refuseStopped()
     assert(this.phase === 'started' && this.machine === undefined, 'a voter is opened once, after its start')
     const stored = this.stored!
     this.stored = undefined
@@ -94,6 +119,7 @@ export class SingleVoter implements Consensus, Lifecycle {
     this.term = stored.term + 1
     // Durable before anything is done in the term, so that no later start takes it again.
     await this.store!.saveHardState({ nodeId: this.options.nodeId, term: this.term })
+    this.refuseStopped()
     machine.restore(stored.snapshot?.index ?? 0, stored.snapshot?.bytes)
     for (const entry of stored.entries) machine.apply(entry.index, entry.term, entry.command)
     this.last = this.applied = stored.last
@@ -198,8 +224,17 @@ export class SingleVoter implements Consensus, Lifecycle {
     this.world.fatal.fatal(error, 'coordination-single')
   }
 
+  /** A stop that came before the start had finished ends it: what it has opened is closed by the stop. */
+  private refuseStopped(): void {
+    if (this.isStopped) throw this.refusal()
+  }
+
+  private get isStopped(): boolean {
+    return this.phase === 'stopping' || this.phase === 'stopped'
+  }
+
   private refusal(): MillraceError {
-    if (this.phase === 'stopping' || this.phase === 'stopped') return new MillraceError('MR_CLUSTER_STOPPED')
+    if (this.isStopped) return new MillraceError('MR_CLUSTER_STOPPED')
     return new MillraceError('MR_CLUSTER_NOT_CONTROLLER', { nodeId: this.options.nodeId, leaderId: 'again later' })
   }
 }

@@ -20,7 +20,10 @@ const hintsKept = 8
  * cuts out the batches that were asked for. What this process wrote lately is read on the event loop, the rest off it.
  *
  * The CRC of a stored batch is not checked here: at the rate of fetches that costs more than the rest of the read. Every client checks
- * it; recovery does for what was not synced; a background check against the checksums beside the segments is where rot will be found.
+ * it; recovery does for what was not synced.
+ *
+ * While a read off the loop is under way its log may be cut, its segment deleted, or all of it closed. It then ends with the data, begins
+ * anew, or fails with MR_LOG_OFFSET_OUT_OF_RANGE or why the log is out of service; a segment that was given up is not opened again.
  */
 export class LogReader {
   private readonly log: LogState
@@ -146,7 +149,7 @@ class ReadRun {
     file.readLater(buffer.bytes, 0, length, position, (error, read) => {
       segment.handle.done()
       if (this.ended) return buffer.release()
-      if (error === undefined && this.truncations === this.log.truncations) return this.arrived(buffer, length, read)
+      if (error === undefined && this.truncations === this.log.truncations && !segment.released) return this.arrived(buffer, length, read)
       buffer.release()
       if (error === undefined) this.restart()
       else this.end(this.log.home.fault(error))
@@ -221,7 +224,11 @@ class ReadRun {
     if (this.distrusted) return this.damaged(buffer, `no batch begins at byte ${this.position}`)
     buffer.release()
     this.distrusted = true
-    this.segment.distrustIndexes()
+    try {
+      this.segment.distrustIndexes()
+    } catch (error) {
+      return this.end(this.log.home.fault(error))
+    }
     this.begin()
   }
 

@@ -2,7 +2,7 @@ import { isMillraceError } from '../../kernel/errors/index.ts'
 import { expiredSegments, type AgingSegment } from '../../kernel/log/retention-policy.ts'
 import { mayCloseByTime } from '../../kernel/log/roll-policy.ts'
 import { type Segment } from './io/segment.ts'
-import { hideSegment, removeLater } from './io/segment-removal.ts'
+import { hideSegment } from './io/segment-removal.ts'
 import { type LogState } from './log-state.ts'
 import { type LogSync } from './log-sync.ts'
 import { keepProducersBelow, recoverProducers, snapshotOffsets, snapshotPath, writeProducerSnapshot } from './producer-recovery.ts'
@@ -113,12 +113,12 @@ function removeNow(log: LogState, segment: Segment): void {
 }
 
 function hideLater(log: LogState, segments: readonly Segment[]): void {
-  const { files, timers } = log.world
+  const { files, removals } = log.world
   const hidden = segments.flatMap(segment => {
     log.world.indexCache.delete(segment)
     return hideSegment(files, segment)
   })
-  removeLater(files, timers, log.settings.fileDeleteDelayMs, hidden, error => void log.home.fault(error))
+  removals.remove(hidden, log.settings.fileDeleteDelayMs, error => void (error !== undefined && log.home.fault(error)))
 }
 
 /** Raises the start of the log; what lies wholly below is freed later. */

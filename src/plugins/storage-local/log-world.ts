@@ -1,6 +1,7 @@
 import { type Clock, type Random, type Timers } from '../../kernel/ports/clock.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type BufferPool } from './core/buffer-pool.ts'
+import { type DelayedRemovals } from './io/delayed-removals.ts'
 import { type SegmentWorld } from './io/segment.ts'
 
 /** What all logs of a store share. */
@@ -10,6 +11,7 @@ export interface LogWorld extends SegmentWorld {
   readonly random: Random
   readonly compression: Compression
   readonly buffers: BufferPool
+  readonly removals: DelayedRemovals
   /** `producer.id.expiration.ms` */
   readonly producerExpirationMs: number
   /** So near to the log end what this process wrote is taken to be in the page cache, and read on the event loop. */

@@ -1,5 +1,5 @@
 import { LruCache } from '../../base/lru-cache.ts'
-import { isMillraceError } from '../../kernel/errors/index.ts'
+import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
 import { type PartitionId, type Uuid } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
@@ -14,6 +14,7 @@ import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { type StorageLocalConfig } from './config.ts'
 import { BufferPool } from './core/buffer-pool.ts'
 import { DataDirectory } from './io/data-directory.ts'
+import { DelayedRemovals } from './io/delayed-removals.ts'
 import { OpenFiles } from './io/open-files.ts'
 import { LogDirectory } from './log-directory.ts'
 import { finishSweep, type SweepPlan } from './log-trim.ts'
@@ -48,6 +49,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle {
   private readonly byTopic = new Map<string, Placed>()
   private readonly timers = new Set<Timer>()
   private started = false
+  private starting: Promise<void> | undefined
   private stopping: Promise<void> | undefined
 
   constructor(world: StoreWorld, config: StorageLocalConfig) {
@@ -58,6 +60,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle {
       openFiles: new OpenFiles(files, config.idleFilesMax),
       indexCache: new LruCache({ weightMax: config.indexCacheBytes, weigh: indexes => indexes.memoryBytes + 256 }),
       buffers: new BufferPool(config.readBufferBytes),
+      removals: new DelayedRemovals(files, world.timers),
       producerExpirationMs: settings.integer('producer.id.expiration.ms'),
       residentBytes: config.residentBytes,
     }
@@ -67,11 +70,25 @@ export class SegmentedLogStore implements LogStore, Lifecycle {
     }))
   }
 
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    this.starting = this.startAll()
+    return this.starting
+  }
+
+  /** A start that is under way ends first, at the next log that it would load: the directories are free when this resolves. */
+  stop(): Promise<void> {
+    this.stopping ??= this.stopAll()
+    return this.stopping
+  }
+
+  private async startAll(): Promise<void> {
     const { clock, logger, settings } = this.world
     const beganMs = clock.monotonicMs()
-    await openDirectories(this.homes)
-    const loader = new StoreLoader(this.logWorld)
+    const goOn = (): void => {
+      if (this.stopping !== undefined) throw new MillraceError('MR_LOG_STORE_STOPPED')
+    }
+    await openDirectories(this.homes, goOn)
+    const loader = new StoreLoader(this.logWorld, goOn)
     for (const home of this.serving()) {
       await loader.load(home)
       for (const log of home.logs.values()) this.byTopic.set(key(log.id.topicId, log.id.partition), { log, home })
@@ -82,11 +99,6 @@ export class SegmentedLogStore implements LogStore, Lifecycle {
     this.every(settings.integer('log.retention.check.interval.ms'), () => this.sweep())
     this.every(settings.integer('log.flush.offset.checkpoint.interval.ms'), () => this.each(home => home.checkpointRecovery()))
     this.every(settings.integer('replica.high.watermark.checkpoint.interval.ms'), () => this.each(home => home.checkpointWatermarks()))
-  }
-
-  stop(): Promise<void> {
-    this.stopping ??= this.stopAll()
-    return this.stopping
   }
 
   *logs(): IterableIterator<SegmentedLog> {
@@ -109,12 +121,8 @@ export class SegmentedLogStore implements LogStore, Lifecycle {
   remove(topicId: Uuid, partition: number): void {
     const retired = this.retire(topicId, partition, 'delete')
     if (retired === undefined) return
-    this.world.timers.after(retired.freeAfterMs, () => {
-      try {
-        this.world.files.remove(retired.path)
-      } catch (error) {
-        this.world.logger.warn('a deleted log could not be freed; the next start tries again', { path: retired.path, reason: String(error) })
-      }
+    this.logWorld.removals.remove([retired.path], retired.freeAfterMs, error => {
+      if (error !== undefined) this.world.logger.warn('a deleted log could not be freed; the next start tries again', { path: retired.path, error })
     })
   }
 
@@ -159,6 +167,9 @@ export class SegmentedLogStore implements LogStore, Lifecycle {
   }
 
   private async stopAll(): Promise<void> {
+    // Whoever asked for the start is told how it ended.
+    await this.starting?.catch(() => {})
+    this.logWorld.removals.end()
     for (const timer of this.timers) timer.cancel()
     this.timers.clear()
     for (const home of this.homes) await (this.started ? home.stop() : home.abandon())

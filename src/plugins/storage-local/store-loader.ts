@@ -17,12 +17,13 @@ export function directoryPaths(settings: BrokerSettings): readonly string[] {
 
 /**
  * Takes the directories into use. One whose disk fails is left out of service if another one serves; a directory that is somebody else's
- * ends the start, for whoever pointed the broker at it did not mean to.
+ * ends the start, for whoever pointed the broker at it did not mean to. `goOn` throws when the start is to end.
  */
-export async function openDirectories(directories: readonly LogDirectory[]): Promise<void> {
+export async function openDirectories(directories: readonly LogDirectory[], goOn: () => void): Promise<void> {
   const seen = new Map<string, LogDirectory>()
   let failure: unknown
   for (const directory of directories) {
+    goOn()
     try {
       await directory.data.open()
     } catch (error) {
@@ -42,13 +43,16 @@ export async function openDirectories(directories: readonly LogDirectory[]): Pro
 export class StoreLoader {
   private readonly world: LogWorld
   private readonly names = new Map<string, LogDirectory>()
+  private readonly goOn: () => void
   private loaded = 0
   private scannedBytes = 0
   private nextProgressMs = 0
   private nextPauseMs = 0
 
-  constructor(world: LogWorld) {
+  /** `goOn` is asked between two logs; it throws when the start is to end. */
+  constructor(world: LogWorld, goOn: () => void) {
     this.world = world
+    this.goOn = goOn
   }
 
   async load(directory: LogDirectory): Promise<void> {
@@ -64,6 +68,7 @@ export class StoreLoader {
     this.nextProgressMs = clock.monotonicMs() + progressMs
     this.nextPauseMs = clock.monotonicMs() + pauseMs
     for (const name of partitions) {
+      this.goOn()
       this.claim(name, directory)
       const report = directory.load(name, knownOf(name, data.clean, recoveryPoints, logStarts, watermarks))
       this.loaded++

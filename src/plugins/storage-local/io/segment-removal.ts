@@ -1,4 +1,3 @@
-import { type Timers } from '../../../kernel/ports/clock.ts'
 import { type FileSystem } from '../../../kernel/ports/file-system.ts'
 import { segmentSuffixes } from '../core/segment-name.ts'
 import { type Segment } from './segment.ts'
@@ -17,15 +16,4 @@ export function hideSegment(files: FileSystem, segment: Segment): string[] {
   }
   segment.release()
   return hidden
-}
-
-/** Frees the space of hidden files after a while: a read or a copy from outside may still be at them. A file that is gone is fine. */
-export function removeLater(files: FileSystem, timers: Timers, delayMs: number, paths: readonly string[], failed: (error: unknown) => void): void {
-  timers.after(delayMs, () => {
-    try {
-      for (const path of paths) files.remove(path)
-    } catch (error) {
-      failed(error)
-    }
-  })
 }
