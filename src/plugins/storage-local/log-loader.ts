@@ -96,7 +96,7 @@ class LogLoader {
   private findSegments(): void {
     const { log } = this
     const { files, clock, random, logger } = log.world
-    const swapEnd = (baseOffset: number): number => this.endOfSwap(`${log.directory}/${segmentFileName(baseOffset, '.log')}.swap`, baseOffset)
+    const swapEnd = (baseOffset: number): number | undefined => this.endOfSwap(`${log.directory}/${segmentFileName(baseOffset, '.log')}.swap`, baseOffset)
     const plan = planDirectory(files.list(log.directory), swapEnd)
     for (const name of plan.foreign) logger.warn('a file that is not of this log is left alone', { path: `${log.directory}/${name}` })
     for (const name of plan.remove) files.remove(`${log.directory}/${name}`)
@@ -129,13 +129,17 @@ class LogLoader {
     for (const path of hideSegment(this.log.world.files, segment)) this.log.world.files.remove(path)
   }
 
-  private endOfSwap(path: string, baseOffset: number): number {
+  /** Undefined when it is not batches to its last byte. */
+  private endOfSwap(path: string, baseOffset: number): number | undefined {
     const file = this.log.world.files.open(path, 'read')
     try {
       const scan = new BatchScan(file, 0, file.size())
       let end = baseOffset
-      while (scan.next()) end = lastOffsetOf(scan.bytes, scan.at) + 1
-      return end
+      while (scan.next()) {
+        if (!scan.load() || problemOf(scan, end, baseOffset) !== undefined) return undefined
+        end = lastOffsetOf(scan.bytes, scan.at) + 1
+      }
+      return scan.problem === undefined && end > baseOffset ? end : undefined
     } finally {
       file.close()
     }

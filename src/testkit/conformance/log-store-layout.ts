@@ -153,6 +153,33 @@ export const layoutClaims: readonly LogStoreClaim[] = [
     })
     checkEqual(await readRecords(subject, reopened(subject, log, settings)), before, 'records after another restart')
   }),
+  claim('a .swap file that is not whole replaces nothing', async subject => {
+    const log = newLog(subject, settings)
+    fill(log, 60)
+    const before = await readRecords(subject, log)
+    const directory = directoryOf(subject, log)
+    const broken: readonly ((bytes: Uint8Array) => Uint8Array)[] = [
+      () => new Uint8Array(0),
+      () => new Uint8Array(3000).fill(0xa5),
+      () => new Uint8Array(4096),
+      bytes => bytes.subarray(0, bytes.length - 1),
+      bytes => bytes.map((byte, index) => index === bytes.length - 1 ? byte ^ 1 : byte),
+    ]
+    for (const leave of ['restart', 'kill'] as const) {
+      for (const [index, breakIt] of broken.entries()) {
+        for (const place of [0, 1]) {
+          await subject[leave]!(files => {
+            const name = logNames(files, directory)[place]!
+            put(files, `${directory}/${name}.swap`, breakIt(get(files, `${directory}/${name}`)))
+          })
+          checkEqual(await readRecords(subject, reopened(subject, log, settings)), before, `records beside broken file ${index} of segment ${place}`)
+          await subject.restart!(files => {
+            for (const name of files.list(directory)) if (name.endsWith('.swap')) files.remove(`${directory}/${name}`)
+          })
+        }
+      }
+    }
+  }),
   claim('damage below the recovery point takes the log out of service, with its bytes, and no other log', async subject => {
     const [damaged, sound] = [newLog(subject, settings), newLog(subject, settings)]
     for (const log of [damaged, sound]) fill(log, 40)

@@ -18,13 +18,17 @@ export interface DirectoryPlan {
 }
 
 /**
- * Plans by names alone. `swapEnd` is asked for the offset behind the last record of a `.log.swap` file, by its base offset.
+ * Plans by names alone. `swapEnd` is asked for the offset behind the last record of a `.log.swap` file, by its base offset; undefined when
+ * the file is not whole.
  *
  * A replacement of segments writes `.cleaned` files, renames them to `.swap`, then the old ones to `.deleted`, then drops `.swap`. So
  * `.cleaned` files are an attempt that never counted, and so are `.swap` files at or above one of them; other `.swap` files are
  * the truth, and whatever they overlap is not. Index files without their `.log` are of no use.
+ *
+ * A `.swap` file was synced before it got its name. One that is not whole did not come about like this, so that it replaces nothing: were it
+ * taken for the truth, good segments would be gone for it.
  */
-export function planDirectory(names: readonly string[], swapEnd: (baseOffset: number) => number): DirectoryPlan {
+export function planDirectory(names: readonly string[], swapEnd: (baseOffset: number) => number | undefined): DirectoryPlan {
   const remove: string[] = []
   const foreign: string[] = []
   const found: (readonly [string, SegmentFileName])[] = []
@@ -44,8 +48,15 @@ export function planDirectory(names: readonly string[], swapEnd: (baseOffset: nu
     if (undone) remove.push(name)
     return !undone
   })
-  const rename = finishSwaps(finished, remove, swapEnd)
-  const current = finished.filter(([name, parsed]) => parsed.stage === undefined && !remove.includes(name)).map(([, parsed]) => parsed)
+  const ends = new Map<number, number | undefined>()
+  for (const [, { offset, suffix, stage }] of finished) if (stage === '.swap' && suffix === '.log') ends.set(offset, swapEnd(offset))
+  const whole = finished.filter(([name, { offset, stage }]) => {
+    const broken = stage === '.swap' && ends.has(offset) && ends.get(offset) === undefined
+    if (broken) foreign.push(name)
+    return !broken
+  })
+  const rename = finishSwaps(whole, remove, ends)
+  const current = whole.filter(([name, parsed]) => parsed.stage === undefined && !remove.includes(name)).map(([, parsed]) => parsed)
   for (const [, to] of rename) current.push(parseSegmentFileName(to)!)
   const segments = current.filter(file => file.suffix === '.log').map(file => file.offset).sort((left, right) => left - right)
   const snapshots = current.filter(file => file.suffix === '.snapshot').map(file => file.offset).sort((left, right) => left - right)
@@ -57,7 +68,7 @@ export function planDirectory(names: readonly string[], swapEnd: (baseOffset: nu
 
 /** Adds what the swap files replace to `remove`, and gives the renames that put them in place. */
 function finishSwaps(
-  files: readonly (readonly [string, SegmentFileName])[], remove: string[], swapEnd: (baseOffset: number) => number,
+  files: readonly (readonly [string, SegmentFileName])[], remove: string[], ends: ReadonlyMap<number, number | undefined>,
 ): (readonly [string, string])[] {
   const swaps = files.filter(([, parsed]) => parsed.stage === '.swap')
   const logs = swaps.filter(([, parsed]) => parsed.suffix === '.log').map(([, parsed]) => parsed.offset)
@@ -66,7 +77,7 @@ function finishSwaps(
     return []
   }
   const from = Math.min(...logs)
-  const to = Math.max(...logs.map(swapEnd))
+  const to = Math.max(...logs.map(offset => ends.get(offset)!))
   for (const [name, parsed] of files) {
     if (parsed.stage === undefined && parsed.suffix !== '.snapshot' && parsed.offset >= from && parsed.offset < to) remove.push(name)
   }
