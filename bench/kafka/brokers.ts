@@ -28,6 +28,8 @@ export interface BenchBroker {
   readonly bootstrap: string
   readonly pid: number
   readonly control: Control
+  /** From the start of the process, on an empty folder, until it served clients. */
+  readonly startMs: number
   /** Resident memory when it had started and served nothing yet. */
   readonly idleBytes: number
   end (): Promise<void>
@@ -50,12 +52,16 @@ export async function startBenchBroker (program: Peer['program']): Promise<Bench
     bootstrap: broker.bootstrap,
     pid: broker.pid,
     control,
+    startMs: broker.startMs,
     idleBytes: residentBytes(broker.pid).now,
     async end () {
       await control.close()
       await broker.end()
     },
     relaunch: () => broker.relaunch(),
-    stop: () => broker.stop(),
+    async stop () {
+      await control.close()
+      await broker.stop()
+    },
   }
 }

@@ -71,7 +71,7 @@ export function markdown (rows: readonly Row[], all: ReadonlyMap<string, RowSamp
     line([column.label, column.aim ?? '', ...figures(all.get(row.name)!, peers, column.unit,
       samples => samples.map(({ values }) => values[i]!))])))
   const withCpu = measured.filter(row => [...all.get(row.name)!.values()].flat().some(s => s.cpuNsPerMessage !== undefined))
-  const cpu = withCpu.map(row => line([row.columns[0]!.label, ...figures(all.get(row.name)!, peers, 'ns',
+  const cpu = withCpu.map(row => line([row.columns[0]!.label.replace(/, p50$/, ''), ...figures(all.get(row.name)!, peers, 'ns',
     samples => samples.flatMap(({ cpuNsPerMessage }) => cpuNsPerMessage ?? []))]))
   const cpuTable = ['', 'CPU of the broker for each message:', '', tableOf(['', ...heads(peers)], cpu)]
   return [tableOf(['', 'aim', ...heads(peers)], main), ...cpu.length > 0 ? cpuTable : []].join('\n')
