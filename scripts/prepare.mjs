@@ -1,7 +1,7 @@
 // Runs after `npm ci` in a checkout: compiles src/ to dist/ and joins the modules. Where the development packages were left out
 // (`npm ci --omit=dev`) there is no compiler, and this says what to do instead of failing the install.
 import { spawnSync } from 'node:child_process'
-import { existsSync, chmodSync, lstatSync, readFileSync, symlinkSync, writeFileSync, rmSync } from 'node:fs'
+import { existsSync, chmodSync, readFileSync, writeFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
@@ -28,10 +28,3 @@ if (existsSync(main)) {
   if (!readFileSync(main, 'utf8').startsWith('#!')) writeFileSync(main, '#!/usr/bin/env node\n' + readFileSync(main, 'utf8'))
   chmodSync(main, 0o755)
 }
-
-// npm links the commands of dependencies, not a package's own: without this, `npx millrace` in a checkout installs the checkout first.
-// A folder of modules that is shared by several checkouts belongs to none.
-const modules = new URL('node_modules', root)
-const link = new URL('node_modules/.bin/millrace', root)
-const isOurs = lstatSync(modules, { throwIfNoEntry: false })?.isDirectory() === true && existsSync(new URL('node_modules/.bin', root))
-if (isOurs && lstatSync(link, { throwIfNoEntry: false }) === undefined) symlinkSync('../../dist/cli/main.js', link)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { root } from '../meta/source-tree.ts'
-import { ensureBuilt, mainJs } from './built.ts'
+import { ensureBuilt } from './built.ts'
 import { startBroker } from './broker-process.ts'
 
 beforeAll(() => { ensureBuilt() }, 120_000)
@@ -27,8 +27,9 @@ function steps(block: string): Step[] {
 /** What differs from run to run: times, ids, and a port that stands for 9092. */
 const alike = (text: string): string => text.replaceAll(/\d+(\.\d+)? m?s\b/g, 'N ms').replaceAll(/\b[\w-]{22}\b/g, 'ID').replaceAll(/127\.0\.0\.1:\d+ */g, '127.0.0.1:PORT ').replaceAll(/address +/g, 'address ')
 
-function shell(command: string, env: Readonly<Record<string, string>>): Promise<string> {
-  const child = spawn('bash', ['-c', `npx() { shift; '${process.execPath}' '${mainJs}' "$@"; }\n${command}`], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+/** Runs a command as the README's reader would: in this folder, after the alias that comes first. */
+function shell(alias: string, command: string, env: Readonly<Record<string, string>>): Promise<string> {
+  const child = spawn('bash', ['-c', `shopt -s expand_aliases\n${alias}\n${command}`], { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => { output += text })
   return new Promise((resolve) => { child.once('close', () => { resolve(output) }) })
@@ -40,8 +41,10 @@ it('the README\'s transcript is what its commands print', async () => {
   const broker = await startBroker([], { cwd })
   try {
     expect(alike(steps(starting!)[0]!.output)).toBe(alike(`millrace ready kafka=${broker.bootstrap} http=${broker.http} node=1 in ${broker.readyMs} ms\n`))
-    for (const { command, output } of steps(using!)) {
-      const printed = await shell(command.replace('127.0.0.1:9080', broker.http), { MILLRACE_BOOTSTRAP: broker.bootstrap })
+    const [alias, ...commands] = steps(using!)
+    expect(alias!.command).toMatch(/^alias millrace=/)
+    for (const { command, output } of commands) {
+      const printed = await shell(alias!.command, command.replace('127.0.0.1:9080', broker.http), { MILLRACE_BOOTSTRAP: broker.bootstrap })
       expect(`$ ${command}\n${alike(printed).trimEnd()}`).toBe(`$ ${command}\n${alike(output).trimEnd()}`)
     }
   } finally {

@@ -21,7 +21,7 @@ describe('the README', () => {
   })
 
   it('shows only commands and options of millrace that are there', () => {
-    const shown = [...readme.matchAll(/npx millrace ([^\n|`]+)/g)].map((found) => found[1]!.trim().split(/\s+/))
+    const shown = [...readme.matchAll(/^\$ (?:[^\n]*\| )?millrace ([^\n|`]+)/gm)].map((found) => found[1]!.trim().split(/\s+/))
     expect(shown.length).toBeGreaterThan(4)
     for (const words of shown) {
       let command = program()

@@ -152,7 +152,7 @@ class ProduceRun {
       })
     } else {
       const counts = failed === 0 ? '' : `, ${pc.red(`${failed.toLocaleString('en')} failed`)}`
-      const rate = elapsedMs > 200 ? pc.dim(`  ${Math.round(sent / elapsedMs * 1000).toLocaleString('en')}/s, ${formatBytes(bytes / elapsedMs * 1000)}/s`) : ''
+      const rate = sent >= 1_000 && elapsedMs > 200 ? pc.dim(`  ${Math.round(sent / elapsedMs * 1000).toLocaleString('en')}/s, ${formatBytes(bytes / elapsedMs * 1000)}/s`) : ''
       print(`${pc.bold(this.#topic)}: ${plural(sent, 'record')} ${verb}${counts} in ${shownElapsed(elapsedMs)}${rate}`)
     }
     for (const { error, count } of failures.values()) process.stderr.write(`${describeError(error)}${count > 1 ? ` (${count.toLocaleString('en')} records)` : ''}\n`)
