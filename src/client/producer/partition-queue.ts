@@ -74,16 +74,14 @@ export class PartitionQueue<B extends QueuedBatch> {
   }
 
   /**
-   * The batch that may be sent now, the filling one included; undefined when none may. A batch that was sent before goes alone: those behind it are only
-   * stored after it.
+   * The batch that may be sent now, the filling one included; undefined when none may. A batch that was sent before waits until nothing is under way:
+   * what was sent with it comes back too, and is only stored after it.
    */
   next(inFlightMax: number): B | undefined {
     if (this.inFlight.length >= inFlightMax) return undefined
     if (this.needsEpoch) return this.inFlight.length > 0 ? undefined : this.waiting.find(batch => batch.maybeStored)
     const first = this.waiting[0] ?? this.open
-    if (first === undefined || (first.attempts > 0 && this.inFlight.length > 0)) return undefined
-    const last = this.inFlight[this.inFlight.length - 1]
-    return last !== undefined && last.attempts > 1 ? undefined : first
+    return first === undefined || (first.attempts > 0 && this.inFlight.length > 0) ? undefined : first
   }
 
   /** Gives a batch its place in the sequence, unless it has one. */

@@ -150,6 +150,45 @@ describe('a producer that meets trouble', () => {
     expect(values.at(-1)).toBe(value(3))
   })
 
+  it('finds out what was stored before it goes on, when it has to give up a batch without an answer', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    const producer = world.client({ requestTimeoutMs: 1000 }).producer({ deliveryTimeoutMs: 1500 })
+    await world.complete(producer.send(record(0)))
+    // Both are stored, and neither answer arrives; then nothing gets through until the first one's time is over.
+    let seen = 0
+    world.cluster.script = call => !isProduce(call) ? undefined : seen++ < 2 ? 'handle and swallow' : 'close'
+    const first = producer.send(record(1)).catch((error: unknown) => error)
+    await world.scheduler.runFor(700)
+    const second = producer.send(record(2))
+    expect(await world.complete(first)).toMatchObject({ code: 'MR_CLIENT_DELIVERY_TIMEOUT' })
+    world.cluster.script = undefined
+    expect(await world.complete(second)).toMatchObject({ offset: 2 })
+    await world.complete(producer.send(record(3)))
+    expect(stored(world)).toEqual(all(4))
+  })
+
+  it('sends a batch again alone: what is behind it would only be refused', async () => {
+    const world = await testWorld({ latencyMs: 5 })
+    world.cluster.addTopic('t', [1])
+    const producer = world.client().producer({ batchBytesMax: 200 })
+    await world.complete(producer.send(record(0)))
+    let seen = 0
+    let refusals = 0
+    world.cluster.script = call => {
+      if (!isProduce(call)) return undefined
+      // Refused, and refused again.
+      if ([0, 5].includes(seen++)) return answer(call, kafkaErrors.NOT_ENOUGH_REPLICAS)
+      const response = world.cluster.produce(call) as { responses: { partitionResponses: { errorCode: number }[] }[] }
+      if (response.responses[0]!.partitionResponses[0]!.errorCode === kafkaErrors.OUT_OF_ORDER_SEQUENCE_NUMBER) refusals++
+      return { respond: response }
+    }
+    await world.complete(sendAll(producer, 99, 1))
+    expect(stored(world)).toEqual(all(100))
+    // Those that were under way with it, and no more.
+    expect(refusals).toBe(4)
+  })
+
   it('tells when the broker has lost records that it had acknowledged, and goes on', async () => {
     const world = await testWorld()
     world.cluster.addTopic('t', [1])

@@ -281,6 +281,22 @@ describe('a producer', () => {
     expect(await waiting).toMatchObject({ code: 'MR_CLIENT_CLOSED' })
   })
 
+  it('tells each sender about its own record, however it was sent', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1, 1])
+    const producer = world.client().producer()
+    await world.complete(producer.send({ topic: 't', partition: 0, value: 'known' }))
+    const record = (partition: number, value: string) => ({ topic: 't', partition, value, timestamp: Number(value) })
+    const sent = [
+      producer.send(record(0, '1')), producer.sendMany([record(0, '2'), record(1, '3'), record(0, '4')]), producer.send(record(0, '5')),
+      producer.sendMany([record(0, '6')]), producer.sendMany([record(1, '7'), record(0, '8')]), producer.send(record(0, '9')), producer.send(record(1, '10')),
+    ]
+    const places = (await world.complete(Promise.all(sent))).flat()
+    expect(places.map(place => [place.timestamp, place.partition])).toEqual([[1, 0], [2, 0], [3, 1], [4, 0], [5, 0], [6, 0], [7, 1], [8, 0], [9, 0], [10, 1]])
+    const stored = [0, 1].map(partition => new Map(world.cluster.log('t', partition).records().map(each => [each.offset, each.value])))
+    for (const { partition, offset, timestamp } of places) expect(stored[partition]!.get(offset)).toBe(String(timestamp))
+  })
+
   it('sendMany rejects with a failure after all are settled', async () => {
     const world = await testWorld()
     world.cluster.addTopic('t', [1])

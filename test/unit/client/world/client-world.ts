@@ -58,9 +58,11 @@ export class TestWorld {
   readonly random: SeededRandom
   readonly clients: Client[] = []
 
-  constructor(seed: number) {
+  constructor(seed: number, latencyMs: number | undefined) {
     this.random = new SeededRandom(seed)
-    this.network = new MemoryNetwork({ clock: this.clock, timers: new SimTimers(this.scheduler, 'network'), random: this.random })
+    this.network = new MemoryNetwork({
+      clock: this.clock, timers: new SimTimers(this.scheduler, 'network'), random: this.random, ...(latencyMs === undefined ? {} : { latencyMs: () => latencyMs }),
+    })
     this.scheduler.describeWith(() => this.network.describe())
   }
 
@@ -95,8 +97,8 @@ export class TestWorld {
 }
 
 /** A world with brokers 1 to `nodes`. At the end of the test its clients are closed and must have left nothing behind. */
-export async function testWorld(options: { nodes?: number, seed?: number } = {}): Promise<TestWorld> {
-  const world = new TestWorld(options.seed ?? 1)
+export async function testWorld(options: { nodes?: number, seed?: number, latencyMs?: number } = {}): Promise<TestWorld> {
+  const world = new TestWorld(options.seed ?? 1, options.latencyMs)
   for (let nodeId = 1; nodeId <= (options.nodes ?? 1); nodeId++) await world.addNode(nodeId)
   worlds.push(world)
   return world

@@ -15,6 +15,8 @@ export type Deed =
   | { readonly respond: object }
   /** Handles it and closes the connection instead of answering. */
   | 'handle and close'
+  /** Handles it and never answers. */
+  | 'handle and swallow'
   | 'close'
   /** Never answers. */
   | 'swallow'

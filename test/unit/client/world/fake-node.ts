@@ -131,6 +131,7 @@ export class FakeConnection implements SocketHandler {
     const deed = this.node.cluster.script?.(call)
     if (deed === 'close') this.close()
     else if (deed === 'handle and close') this.node.answer(call, () => { this.close() })
+    else if (deed === 'handle and swallow') this.node.answer(call, () => undefined)
     else if (deed === 'swallow') return
     else if (deed !== undefined) reply(deed.respond)
     else if (header.apiKey === 0 && (request as wire.ProduceRequest).acks === 0) {
