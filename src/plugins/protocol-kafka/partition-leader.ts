@@ -10,7 +10,8 @@ import { type TopicEntry } from './topic-lookup.ts'
 export function leaderOf(topic: TopicEntry | undefined, partition: number, currentLeaderEpoch: number): Replica | number {
   if (topic === undefined || topic.partition(partition) === undefined) return kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION
   const replica = topic.replica(partition)
-  if (replica === undefined) return kafkaErrors.NOT_LEADER_OR_FOLLOWER
+  // Nobody else leads it: its log is in a directory that is offline, or could not be made yet.
+  if (replica === undefined) return topic.isLedHere(partition) ? kafkaErrors.KAFKA_STORAGE_ERROR : kafkaErrors.NOT_LEADER_OR_FOLLOWER
   if (currentLeaderEpoch !== -1 && currentLeaderEpoch !== replica.leaderEpoch) {
     return currentLeaderEpoch < replica.leaderEpoch ? kafkaErrors.FENCED_LEADER_EPOCH : kafkaErrors.UNKNOWN_LEADER_EPOCH
   }

@@ -41,7 +41,7 @@ export const plugin = definePlugin({
     ) => {
       const instruments = new ProtocolMetrics(metrics)
       const tools = new ServingTools({
-        clock, timers, metrics: instruments, deadlines: new Deadlines(clock, timers), topics: new TopicLookup(metadata, replicator, instruments),
+        clock, timers, metrics: instruments, deadlines: new Deadlines(clock, timers), topics: new TopicLookup(metadata, replicator, identity.nodeId, instruments),
       })
       const own = makeHandlers({ config, tools, settings, identity, metadata, controller, compression, logger })
       return new ProtocolServer(config, { settings, identity, network, controller, store, handlers: [...own, ...contributed], compression, fatal, logger, metrics, tools })

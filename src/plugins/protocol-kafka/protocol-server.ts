@@ -92,7 +92,7 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
       incarnationId: identity.incarnationId,
       endpoints: this.plans.map((plan, index) => advertisedAs(plan, this.listeners[index]!.endpoint)),
       rack: settings.text('broker.rack') || undefined,
-      directoryIds: store.directories().map(({ id }) => id),
+      directoryIds: store.directories().map(({ id }) => id).filter(isKnown),
     })
     tools.registered(epoch)
     this.connections.open()
@@ -132,6 +132,9 @@ function advertisedAs({ listen, advertised }: ListenerPlan, bound: Endpoint): Br
   const host = advertised?.host ?? bound.host
   return { listener: listen.name, host, port: advertised === undefined || advertised.port === 0 ? bound.port : advertised.port }
 }
+
+/** A directory that could not be opened has not told its id. */
+const isKnown = (directoryId: string): boolean => directoryId !== ''
 
 function positiveOr(value: number, otherwise: number): number {
   return value > 0 ? value : otherwise

@@ -8,17 +8,24 @@ export class TopicEntry {
   readonly image: TopicImage
   readonly instruments: TopicInstruments
   private readonly replicator: Replicator
+  private readonly nodeId: number
   private readonly replicas: (Replica | undefined)[] = []
 
-  constructor(image: TopicImage, replicator: Replicator, instruments: TopicInstruments) {
+  constructor(image: TopicImage, replicator: Replicator, nodeId: number, instruments: TopicInstruments) {
     this.image = image
     this.replicator = replicator
+    this.nodeId = nodeId
     this.instruments = instruments
   }
 
   /** Undefined for a partition that the topic does not have. */
   partition(index: number): PartitionImage | undefined {
     return this.image.partitions[index]
+  }
+
+  /** By the metadata; the replica may not be there all the same. */
+  isLedHere(index: number): boolean {
+    return this.image.partitions[index]?.leader === this.nodeId
   }
 
   /** This broker's replica, if it has one. */
@@ -38,14 +45,16 @@ export class TopicEntry {
 export class TopicLookup {
   private readonly metadata: ClusterMetadata
   private readonly replicator: Replicator
+  private readonly nodeId: number
   private readonly metrics: ProtocolMetrics
   private readonly names = new Map<string, TopicEntry>()
   private readonly ids = new Map<Uuid, TopicEntry>()
   private end: (() => void) | undefined
 
-  constructor(metadata: ClusterMetadata, replicator: Replicator, metrics: ProtocolMetrics) {
+  constructor(metadata: ClusterMetadata, replicator: Replicator, nodeId: number, metrics: ProtocolMetrics) {
     this.metadata = metadata
     this.replicator = replicator
+    this.nodeId = nodeId
     this.metrics = metrics
   }
 
@@ -75,7 +84,7 @@ export class TopicLookup {
 
   private enter(image: TopicImage | undefined): TopicEntry | undefined {
     if (image === undefined) return undefined
-    const entry = new TopicEntry(image, this.replicator, this.metrics.topic(image.name))
+    const entry = new TopicEntry(image, this.replicator, this.nodeId, this.metrics.topic(image.name))
     // Without a subscription nothing would empty the maps.
     if (this.end !== undefined) {
       this.names.set(image.name, entry)

@@ -110,7 +110,7 @@ export class WarmUp {
     const { setting, tools: real, compression, metrics, logger, fatal } = this.parts
     const counted = new ProtocolMetrics(uncounted(metrics))
     const nowhere = new NowhereTopic(this.parts.settings)
-    const topics = new TopicLookup(nowhere, nowhere, counted)
+    const topics = new TopicLookup(nowhere, nowhere, -2, counted)
     topics.start()
     const tools = new ServingTools({ clock: real.clock, timers: real.timers, deadlines: real.deadlines, metrics: counted, topics })
     const router = new RequestRouter([

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { definePlugin } from '../../kernel/plugin/define-plugin.ts'
 import { BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
+import { Timers } from '../../kernel/ports/clock.ts'
 import { ClusterMetadata } from '../../kernel/ports/cluster-metadata.ts'
 import { HealthCheck, Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { LogStore } from '../../kernel/ports/log-store.ts'
@@ -15,12 +16,12 @@ export const plugin = definePlugin({
   summary: 'One replica a partition: what its log has flushed is what consumers may see.',
   provides: [Replicator],
   contributes: [HealthCheck],
-  requires: [BrokerIdentity, ClusterMetadata, LogStore, Metrics, Logger],
+  requires: [BrokerIdentity, ClusterMetadata, LogStore, Metrics, Logger, Timers],
   config: z.object({}),
   register({ provide }) {
-    provide([Replicator, Lifecycle, HealthCheck], [BrokerIdentity, ClusterMetadata, LogStore, Metrics, Logger],
-      (identity, metadata, store, metrics, logger) => {
-        const replicator = new SingleReplicator(identity.nodeId, metadata, store, logger)
+    provide([Replicator, Lifecycle, HealthCheck], [BrokerIdentity, ClusterMetadata, LogStore, Metrics, Logger, Timers],
+      (identity, metadata, store, metrics, logger, timers) => {
+        const replicator = new SingleReplicator(identity.nodeId, metadata, store, logger, timers)
         observeReplicas(metrics, () => replicator.replicas(), () => replicator.logsMissing)
         return replicator
       })

@@ -1,17 +1,26 @@
-import { MillraceError } from '../../kernel/errors/millrace-error.ts'
+import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
 import { type Uuid } from '../../kernel/model/ids.ts'
+import { type Timer, type Timers } from '../../kernel/ports/clock.ts'
 import {
   type ClusterImage, type ClusterMetadata, type MetadataChange, type PartitionImage, type TopicImage,
 } from '../../kernel/ports/cluster-metadata.ts'
 import { type Health, type HealthCheck, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { type LogStore } from '../../kernel/ports/log-store.ts'
+import { type PartitionLog } from '../../kernel/ports/partition-log.ts'
 import { type Replica, type Replicator } from '../../kernel/ports/replicator.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { SoleReplica } from './sole-replica.ts'
 
+/** Between two tries to make a log for which there was no space. */
+const retryMs = 5000
+
 /**
  * Keeps a log for every partition that the metadata places on this broker, for factors of one. The metadata is the truth: a log that it
  * lacks is made, a log that it does not know is set aside with all its bytes, never deleted.
+ *
+ * But the log of a partition that is older than this start may lie in a directory that is offline: then it is not made anew, empty, in another
+ * one. Its place here stays without a replica until a start finds the directory. A log that could not be made for want of space is tried
+ * again until it can.
  */
 export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   readonly name = 'replicas'
@@ -19,21 +28,28 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   private readonly metadata: ClusterMetadata
   private readonly store: LogStore
   private readonly log: Logger
+  private readonly timers: Timers
   /** By topic id, then partition; places without a replica here are undefined. */
   private readonly byTopic = new Map<Uuid, (SoleReplica | undefined)[]>()
   /** Partitions of this broker whose log could not be made, as `topic-partition`. */
-  private readonly missing = new Set<string>()
+  private readonly missing = new Map<string, TopicImage>()
+  /** Of the topics that were there before this start: how many partitions they had. */
+  private readonly found = new Map<Uuid, number>()
+  private retry: Timer | undefined
   private unsubscribe: (() => void) | undefined
 
-  constructor(nodeId: number, metadata: ClusterMetadata, store: LogStore, log: Logger) {
+  constructor(nodeId: number, metadata: ClusterMetadata, store: LogStore, log: Logger, timers: Timers) {
     this.nodeId = nodeId
     this.metadata = metadata
     this.store = store
     this.log = log
+    this.timers = timers
   }
 
   start(): Promise<void> {
-    this.setStrangersAside(this.metadata.image())
+    const image = this.metadata.image()
+    for (const topic of image.topicsById.values()) this.found.set(topic.id, topic.partitions.length)
+    this.setStrangersAside(image)
     this.unsubscribe = this.metadata.subscribe((_image, change) => this.follow(change))
     return Promise.resolve()
   }
@@ -41,6 +57,8 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   stop(): Promise<void> {
     this.unsubscribe?.()
     this.unsubscribe = undefined
+    this.retry?.cancel()
+    this.retry = undefined
     return Promise.resolve()
   }
 
@@ -60,7 +78,7 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   }
 
   check(): Health {
-    const [first] = this.missing
+    const [first] = this.missing.keys()
     if (first === undefined) return { state: 'ok', detail: '' }
     const detail = `${this.missing.size} partitions have no log here, ${first} among them; look at the data directories and restart the broker`
     return { state: 'degraded', detail }
@@ -86,16 +104,32 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   private makeReplica(topic: TopicImage, { partition }: PartitionImage): SoleReplica | undefined {
     const name = `${topic.name}-${partition}`
     try {
-      let log = this.store.find(topic.id, partition)
-      if (log === undefined) log = this.store.create({ topic: topic.name, topicId: topic.id, partition }, topic.settings)
-      else log.configure(topic.settings)
+      const log = this.store.find(topic.id, partition) ?? this.makeLog(topic, partition)
+      log.configure(topic.settings)
       this.missing.delete(name)
       return new SoleReplica(this.nodeId, log, topic.settings)
     } catch (error) {
       // The others are served; who asks for this one is told that it is not here.
-      this.missing.add(name)
-      this.log.error('a partition has no log on this broker', { topic: topic.name, topicId: topic.id, partition, error })
+      if (!this.missing.has(name)) this.log.error('a partition has no log on this broker', { topic: topic.name, topicId: topic.id, partition, error })
+      this.missing.set(name, topic)
+      if (isMillraceError(error, 'MR_FILE_NO_SPACE')) this.retry ??= this.timers.after(retryMs, () => { this.retryMissing() })
       return undefined
+    }
+  }
+
+  private makeLog(topic: TopicImage, partition: number): PartitionLog {
+    const offline = this.store.directories().find((directory) => directory.offline !== undefined)
+    if (offline !== undefined && partition < (this.found.get(topic.id) ?? 0)) {
+      throw new MillraceError('MR_LOG_DIRECTORY_OFFLINE', { path: offline.path, reason: offline.offline })
+    }
+    return this.store.create({ topic: topic.name, topicId: topic.id, partition }, topic.settings)
+  }
+
+  private retryMissing(): void {
+    this.retry = undefined
+    for (const { id } of new Set(this.missing.values())) {
+      const topic = this.metadata.image().topicsById.get(id)
+      if (topic !== undefined) this.placeTopic(topic)
     }
   }
 

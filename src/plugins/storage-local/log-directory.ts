@@ -199,7 +199,7 @@ export class LogDirectory implements LogHome {
   status(): DirectoryStatus {
     let usedBytes = 0
     for (const log of this.logs.values()) usedBytes += log.sizeBytes
-    return { path: this.path, id: this.data.id, offline: this.offline?.message, partitions: this.logs.size, usedBytes }
+    return { path: this.path, id: this.data.id, offline: this.offline === undefined ? undefined : String(this.offline.details.reason), partitions: this.logs.size, usedBytes }
   }
 
   writeCheckpoint(of: CheckpointKind): void {

@@ -6,7 +6,7 @@ import { type Replica } from '../../../kernel/ports/replicator.ts'
 import { type Logger } from '../../../kernel/ports/telemetry.ts'
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type FetchRequest } from '../../../wire/messages/01-fetch.ts'
-import { codeOf } from '../core/error-code.ts'
+import { codeForVersion, codeOf } from '../core/error-code.ts'
 import { type Deadline, type Expiring } from '../deadlines.ts'
 import { leaderOf, LeaderHints, noLeader } from '../partition-leader.ts'
 import { type ServingTools } from '../serving-tools.ts'
@@ -154,7 +154,7 @@ export class FetchRun implements Expiring, FetchProgress {
     const topic = this.lookUp(partition)
     const replica = leaderOf(topic, asked.partition, asked.currentLeaderEpoch)
     if (typeof replica === 'number') {
-      this.refuse(partition, topic === undefined && this.byId ? kafkaErrors.UNKNOWN_TOPIC_ID : replica)
+      this.refuse(partition, topic === undefined && this.byId ? kafkaErrors.UNKNOWN_TOPIC_ID : codeForVersion(replica, this.exchange.apiKey, this.exchange.apiVersion))
       return true
     }
     partition.replica = replica

@@ -11,7 +11,7 @@ import { codecName, codecNamed, codecZstd, decompressesInline } from '../../../k
 import { rebuildBatch } from '../../../kernel/record/rebuild-batch.ts'
 import { kafkaErrorName, kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type ProduceRequest } from '../../../wire/messages/00-produce.ts'
-import { codeOf } from '../core/error-code.ts'
+import { codeForVersion, codeOf } from '../core/error-code.ts'
 import { type Deadline, type Expiring } from '../deadlines.ts'
 import { leaderOf, type LeaderHint, LeaderHints, noLeader } from '../partition-leader.ts'
 import { type ServingTools } from '../serving-tools.ts'
@@ -164,7 +164,8 @@ export class ProduceRun implements Expiring {
   private take(topic: TopicEntry | undefined, name: string, partition: PartitionData, answer: PartitionAnswer): void {
     const replica = leaderOf(topic, partition.index, -1)
     if (typeof replica === 'number') {
-      this.refuseWith(answer, replica, replica === kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION ? `${name}-${partition.index} does not exist` : null)
+      const code = codeForVersion(replica, this.exchange.apiKey, this.exchange.apiVersion)
+      this.refuseWith(answer, code, replica === kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION ? `${name}-${partition.index} does not exist` : null)
       if (replica === kafkaErrors.NOT_LEADER_OR_FOLLOWER) this.hintLeader(answer, topic!)
       return
     }

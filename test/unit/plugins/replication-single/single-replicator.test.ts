@@ -6,6 +6,7 @@ import { type LogWatcher, type PartitionLog } from '../../../../src/kernel/ports
 import { SingleReplicator } from '../../../../src/plugins/replication-single/single-replicator.ts'
 import { newTopicId } from '../../../../src/testkit/conformance/log-store-subject.ts'
 import { ManualMetadata, soleTopic } from '../../../../src/testkit/conformance/replicator-metadata.ts'
+import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { RecordingLogger } from '../../../../src/testkit/world/recording-telemetry.ts'
 import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
 
@@ -49,6 +50,7 @@ class CountedStore {
   readonly found = new Map<string, CountedLog>()
   readonly done: string[] = []
   refusal: Error | undefined
+  offline: string | undefined
 
   put(id: PartitionId, endOffset: number): CountedLog {
     const log = new CountedLog(id, endOffset)
@@ -56,6 +58,7 @@ class CountedStore {
     return log
   }
 
+  directories() { return [{ path: '/data', id: 'd', offline: undefined }, { path: '/data2', id: '', offline: this.offline }] }
   logs() { return this.found.values() }
   find(topicId: string, partition: number) { return this.found.get(`${topicId}-${partition}`) }
 
@@ -80,10 +83,11 @@ async function start(prepare: (metadata: ManualMetadata, store: CountedStore) =>
   const metadata = new ManualMetadata()
   const store = new CountedStore()
   const log = new RecordingLogger()
+  const timers = new ManualTimers()
   prepare(metadata, store)
-  const replicator = new SingleReplicator(1, metadata, store as unknown as LogStore, log)
+  const replicator = new SingleReplicator(1, metadata, store as unknown as LogStore, log, timers)
   await replicator.start()
-  return { metadata, store, log, replicator }
+  return { metadata, store, log, replicator, timers }
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -139,6 +143,46 @@ describe('a log that cannot be made', () => {
     expect(log.lines[0]).toMatchObject({ level: 'error', fields: { topic: 'broken' } })
     metadata.drop(broken)
     expect(replicator.check().state).toBe('ok')
+  })
+})
+
+describe('while a data directory is offline', () => {
+  it('logs of topics that were there before are never made anew, in this start or by a later change; new topics and new partitions are', async () => {
+    const topicId = newTopicId()
+    const { metadata, store, log, replicator } = await start((found, logs) => {
+      logs.offline = 'EIO'
+      logs.put({ topic: 'old', topicId, partition: 0 }, 5)
+      found.put(soleTopic('old', topicId, [1, 1]))
+    })
+    metadata.put({ ...soleTopic('old', topicId, [1, 1]), settings: topicSettings({ retentionMs: 7 }) })
+    expect(store.done).toEqual([])
+    expect(replicator.replica(topicId, 0)).toMatchObject({ highWatermark: 5 })
+    expect(replicator.replica(topicId, 1)).toBeUndefined()
+    expect(replicator.logsMissing).toBe(1)
+    expect(replicator.check()).toMatchObject({ state: 'degraded', detail: expect.stringContaining('old-1') })
+    expect(log.lines).toMatchObject([{ level: 'error', fields: { topic: 'old', partition: 1, error: { code: 'MR_LOG_DIRECTORY_OFFLINE' } } }])
+    metadata.put(soleTopic('new', newTopicId(), [1]))
+    metadata.put(soleTopic('old', topicId, [1, 1, 1]))
+    expect(store.done).toEqual(['create new-0', 'create old-2'])
+  })
+})
+
+describe('a log for which there was no space', () => {
+  it('is tried again until there is, with one line, and leads then', async () => {
+    const { metadata, store, log, replicator, timers } = await start(() => {})
+    store.refusal = new MillraceError('MR_FILE_NO_SPACE', { operation: 'create', path: '/data' })
+    const { id } = metadata.put(soleTopic('a', newTopicId(), [1]))
+    timers.advance(60_000)
+    expect(replicator.logsMissing).toBe(1)
+    store.refusal = undefined
+    timers.advance(10_000)
+    expect(replicator.replica(id, 0)).toMatchObject({ leader: true })
+    expect(replicator.check().state).toBe('ok')
+    expect(log.lines).toHaveLength(1)
+    store.refusal = new MillraceError('MR_FILE_NO_SPACE', { operation: 'create', path: '/data' })
+    metadata.put(soleTopic('b', newTopicId(), [1]))
+    await replicator.stop()
+    expect(timers.pending).toBe(0)
   })
 })
 
