@@ -10,7 +10,7 @@ export const protocolKafkaConfig = z.object({
   outputBytesMax: z.number().int().min(65_536).default(8 * 1024 * 1024)
     .describe('Bytes of answers that a connection may leave unread before no further request of it is handled.'),
   fetchedBytesMax: z.number().int().min(1024 * 1024).default(256 * 1024 * 1024)
-    .describe('Bytes of records in answers on their way; above it a fetch gets its first batch alone.'),
+    .describe('Bytes of records in answers on their way; above it a fetch gets its first batch alone, and the next on its connection waits for it to leave.'),
   decompressedBytesMax: z.number().int().min(1024).default(decompressedBytesMax)
     .describe('Bytes that the records of one produced batch may decompress to.'),
   requestReadTimeoutMs: z.number().int().min(1000).default(120_000)

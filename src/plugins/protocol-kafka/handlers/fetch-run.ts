@@ -19,7 +19,7 @@ export interface FetchParts {
   readonly logger: Logger
   /** `fetch.max.bytes` */
   readonly fetchBytesMax: number
-  /** Above so many bytes in answers that have not left, a fetch gets its first batch alone. */
+  /** Above so many bytes in answers that have not left, a fetch gets its first batch alone, and its peer nothing more until that has left. */
   readonly outstandingBytesMax: number
 }
 
@@ -266,8 +266,11 @@ export class FetchRun implements Expiring, FetchProgress {
     }))
     const response = { errorCode: kafkaErrors.NONE, sessionId: 0, responses, nodeEndpoints: hints?.endpoints() ?? [] }
     handler.outstandingBytes += totalBytes
+    // When memory is short a peer that does not read has one answer in it, whatever more it asks for.
+    const letGo = totalBytes > 0 && handler.outstandingBytes > handler.parts.outstandingBytesMax ? exchange.holdOthers() : undefined
     exchange.reply(response, () => {
       handler.outstandingBytes -= totalBytes
+      letGo?.()
       for (const partition of partitions) partition.letGo()
     })
   }

@@ -5,6 +5,7 @@ import { fetchApi, produceApi } from '../../../../../src/wire/messages/index.ts'
 import { batchOf } from '../fixture/batches.ts'
 import { fetch, fetchById, produce } from '../fixture/requests.ts'
 import { TestBroker, turn } from '../fixture/test-broker.ts'
+import { joined } from '../fixture/test-socket.ts'
 import { type TestReplica } from '../fixture/test-cluster.ts'
 
 const fill = (replica: TestReplica, ...batches: readonly Uint8Array[]): void => { for (const batch of batches) replica.append(batch, 0, batch.length) }
@@ -160,6 +161,36 @@ describe('batches', () => {
     for (const client of slow) client.socket.drain()
     await next()
     expect(asked).toEqual([0, 1e7])
+  })
+
+  it('above fetchedBytesMax on their way a peer that does not read gets one answer, however many it asks for, and the others when it reads', async () => {
+    const broker = await TestBroker.start({ config: { fetchedBytesMax: 1_048_576 } })
+    const large = batchOf([{ value: new Uint8Array(300_000) }])
+    fill(broker.cluster.topic('t')[0]!, large.slice(), large.slice(), large.slice(), large.slice())
+    const [replica] = broker.cluster.replicas()
+    let reads = 0
+    const read = replica!.log.read.bind(replica!.log)
+    replica!.log.read = (request, sink) => {
+      reads++
+      return read(request, sink)
+    }
+    const slow = Array.from({ length: 12 }, () => broker.connect())
+    const answers = slow.flatMap((client) => {
+      client.socket.room = 0
+      const frames = Array.from({ length: 5 }, () => client.frame(fetchApi, 12, fetch('t', [0], { partitionMaxBytes: 1e7, maxBytes: 1e7 })))
+      client.socket.give(joined(frames.map(({ bytes }) => bytes)))
+      return frames.map(({ response }) => response)
+    })
+    await turn()
+    // Four answers of a batch reach the bound, be they one peer's; everybody else has one.
+    expect(reads).toBeLessThanOrEqual(slow.length + 3)
+    const honest = broker.connect()
+    expect(offsets((await honest.call(fetchApi, 12, fetch('t', [1]))).responses[0]!.partitions[0]!.records).length).toBeGreaterThan(0)
+    slow[0]!.socket.destroy()
+    for (const client of slow.slice(1)) client.socket.drain()
+    const rest = await Promise.all(answers.slice(5))
+    expect(rest.every(({ responses }) => offsets(responses[0]!.partitions[0]!.records).length > 0)).toBe(true)
+    expect(rest).toHaveLength(55)
   })
 
   it('quirk 34: a log that gives less than there is does not make a fetch wait', async () => {
