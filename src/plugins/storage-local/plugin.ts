@@ -6,14 +6,15 @@ import { Clock, Random, Timers } from '../../kernel/ports/clock.ts'
 import { Compression } from '../../kernel/ports/compression.ts'
 import { FileSystem } from '../../kernel/ports/file-system.ts'
 import { KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
-import { FatalErrors, Lifecycle } from '../../kernel/ports/lifecycle.ts'
+import { FatalErrors, HealthCheck, Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { LogStore } from '../../kernel/ports/log-store.ts'
-import { Logger } from '../../kernel/ports/telemetry.ts'
+import { Logger, Metrics } from '../../kernel/ports/telemetry.ts'
 import { storageLocalConfig } from './config.ts'
+import { observeDirectories } from './metrics.ts'
 import { SegmentedLogStore } from './segmented-log-store.ts'
 
 const needs = [
-  Clock, Timers, Random, FileSystem, KeyValueEngine, Compression, BrokerSettings, BrokerIdentity, Logger, FatalErrors,
+  Clock, Timers, Random, FileSystem, KeyValueEngine, Compression, BrokerSettings, BrokerIdentity, Logger, FatalErrors, Metrics,
 ] as const
 
 export const storageLocal = definePlugin({
@@ -21,13 +22,16 @@ export const storageLocal = definePlugin({
   contract: contractVersion,
   summary: 'Keeps partition logs in segment files on local disks, laid out as Apache Kafka does.',
   provides: [LogStore],
-  contributes: [Lifecycle],
+  contributes: [Lifecycle, HealthCheck],
   requires: needs,
   capabilities: { durable: true, compaction: false, transactionIndex: false },
   config: storageLocalConfig,
   register({ provide }, config) {
-    provide([LogStore, Lifecycle], needs,
-      (clock, timers, random, files, engine, compression, settings, identity, logger, fatal) =>
-        new SegmentedLogStore({ clock, timers, random, files, engine, compression, settings, identity, logger, fatal }, config))
+    provide([LogStore, Lifecycle, HealthCheck], needs,
+      (clock, timers, random, files, engine, compression, settings, identity, logger, fatal, metrics) => {
+        const store = new SegmentedLogStore({ clock, timers, random, files, engine, compression, settings, identity, logger, fatal }, config)
+        observeDirectories(metrics, () => store.directories())
+        return store
+      })
   },
 })

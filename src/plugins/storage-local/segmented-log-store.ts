@@ -8,11 +8,12 @@ import { type Clock, type Random, type Timer, type Timers } from '../../kernel/p
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
-import { type FatalErrors, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
+import { type FatalErrors, type Health, type HealthCheck, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { type DirectoryStatus, type LogStore, type SweepReport } from '../../kernel/ports/log-store.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { type StorageLocalConfig } from './config.ts'
 import { BufferPool } from './core/buffer-pool.ts'
+import { directoryHealth } from './core/directory-health.ts'
 import { DataDirectory } from './io/data-directory.ts'
 import { DelayedRemovals } from './io/delayed-removals.ts'
 import { OpenFiles } from './io/open-files.ts'
@@ -42,7 +43,8 @@ interface Placed {
 }
 
 /** Partition logs in segment files under one or more data directories. */
-export class SegmentedLogStore implements LogStore, Lifecycle {
+export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
+  readonly name = 'data directories'
   private readonly world: StoreWorld
   private readonly logWorld: LogWorld
   private readonly homes: readonly LogDirectory[]
@@ -164,6 +166,10 @@ export class SegmentedLogStore implements LogStore, Lifecycle {
 
   directories(): readonly DirectoryStatus[] {
     return this.homes.map(home => home.status())
+  }
+
+  check(): Health {
+    return directoryHealth(this.directories())
   }
 
   private async stopAll(): Promise<void> {
