@@ -5,6 +5,7 @@ import { type BrokerOptions, type PresetName } from './broker-options.ts'
 export interface OptionLayers {
   readonly preset: PresetName
   readonly file?: BrokerOptions
+  readonly environment?: SettingsLayer
   readonly commandLine?: BrokerOptions
 }
 
@@ -19,10 +20,11 @@ const presetLayers: Readonly<Record<PresetName, SettingsLayer>> = {
 }
 
 /** The broker's settings from all layers, checked. Short options (`data`, `listen`, …) become the settings they stand for. */
-export function brokerSettings({ preset, file, commandLine }: OptionLayers): BrokerSettingsMap {
+export function brokerSettings({ preset, file, environment, commandLine }: OptionLayers): BrokerSettingsMap {
   return new BrokerSettingsMap({
     preset: presetLayers[preset],
     file: layerOf(file ?? {}),
+    environment,
     commandLine: layerOf(commandLine ?? {}),
   })
 }

@@ -1,6 +1,6 @@
 import { deferred } from '../base/deferred.ts'
 import { uuidFromBytes } from '../base/uuid.ts'
-import { type BrokerSettingsMap } from '../kernel/config/broker-settings-map.ts'
+import { type BrokerSettingsMap, type SettingsLayer } from '../kernel/config/broker-settings-map.ts'
 import { type Plugin } from '../kernel/plugin/define-plugin.ts'
 import { createHost, type PluginHost } from '../kernel/plugin/plugin-host.ts'
 import { Random } from '../kernel/ports/clock.ts'
@@ -21,6 +21,8 @@ export interface Composition {
   /** Options of the configuration file, and those that go before them. */
   readonly file?: BrokerOptions
   readonly commandLine?: BrokerOptions
+  /** Broker settings from environment variables; they go between the two. */
+  readonly environment?: SettingsLayer
   /** Where relative paths and names of packages are resolved from. */
   readonly directory?: string
   /** The world: clock, files, network, … Default: this machine's. */
@@ -50,7 +52,7 @@ export async function createBroker(options: BrokerOptions = {}): Promise<Broker>
 export async function composeBroker(composition: Composition): Promise<ComposedBroker> {
   const { file = {}, commandLine = {}, directory = workingDirectory() } = composition
   const preset = commandLine.preset ?? file.preset ?? 'single-node'
-  const settings = brokerSettings({ preset, file, commandLine })
+  const settings = brokerSettings({ preset, file, environment: composition.environment, commandLine })
   const platform = composition.platform ?? (await import('../platform/node-platform-plugin.ts')).nodePlatform
   const chosen = await loadPlugins({ ...file, ...commandLine, preset }, directory)
   const plugins = [platform, ...chosen]

@@ -105,20 +105,24 @@ function stopOnSignals(broker: Broker): StopSignals {
   return signals
 }
 
+/** Environment variables that are no broker settings: of the commands, and of the scripts of a checkout. */
+const variablesOfOurs = new Set(['MILLRACE_BOOTSTRAP', 'MILLRACE_PEERS', 'MILLRACE_NODES'])
+
 export async function composeFromFlags(flags: StartFlags): Promise<ComposedBroker & { readonly configPath?: string }> {
   if (flags.voters !== undefined) {
     throw new UsageError('--voters: clusters of several brokers are not available yet; leave it out to run one broker')
   }
   const commandLine = optionsOf(flags)
   // Loaded here and not above: the commands that are clients start faster without a broker.
-  const [{ composeBroker }, { findConfigFile, loadConfigFile }, { NodeFileSystem }] = await Promise.all([
+  const [{ composeBroker }, { findConfigFile, loadConfigFile }, { NodeFileSystem }, { environmentLayer }] = await Promise.all([
     import('../../broker/index.ts'), import('../../broker/config-file.ts'), import('../../platform/node-file-system.ts'),
+    import('../../kernel/config/environment-layer.ts'),
   ])
   const directory = process.cwd()
   const files = new NodeFileSystem()
   const loaded = flags.config === undefined ? await findConfigFile(files, directory) : await loadConfigFile(files, flags.config, directory)
   const composed = await composeBroker({
-    file: loaded?.options, commandLine, directory,
+    file: loaded?.options, environment: environmentLayer(process.env, variablesOfOurs), commandLine, directory,
     defaults: { http: '127.0.0.1:9080', logLevel: 'info' }, warmUp: flags.warmUp ?? true,
   })
   return loaded === undefined ? composed : { ...composed, configPath: loaded.path }
