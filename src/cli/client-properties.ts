@@ -11,8 +11,8 @@ export type ReadText = (path: string) => string
 const protocols: readonly string[] = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL']
 const mechanisms: readonly string[] = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512']
 
-/** What each property is for; also the list of those that are known. Names are those of Kafka's clients, and librdkafka's where Kafka has none. */
-const known: readonly string[] = [
+/** Names of Kafka's clients, and librdkafka's where Kafka has none. docs/command-line.md lists them. */
+export const clientProperties: readonly string[] = [
   'bootstrap.servers', 'client.id', 'client.rack', 'security.protocol', 'request.timeout.ms', 'socket.connection.setup.timeout.ms',
   'retry.backoff.ms', 'retry.backoff.max.ms', 'metadata.max.age.ms',
   'sasl.mechanism', 'sasl.jaas.config', 'sasl.username', 'sasl.password',
@@ -29,8 +29,8 @@ const known: readonly string[] = [
 export function connectionFromProperties(text: string, path: string, readText: ReadText): Settings {
   const given = new Map<string, Property>()
   for (const property of parseProperties(text)) {
-    if (!known.includes(property.key)) {
-      throw wrong(path, property, `unknown client property ${property.key}${suggestion(property.key, known)}`)
+    if (!clientProperties.includes(property.key)) {
+      throw wrong(path, property, `unknown client property ${property.key}${suggestion(property.key, clientProperties)}`)
     }
     given.set(property.key, property)
   }

@@ -107,17 +107,19 @@ async function remove(admin: Admin, name: string, flags: DeleteFlags): Promise<v
   const records = report.partitions.reduce((sum, each) => sum + (each.records ?? 0), 0)
   const size = report.sizeBytes === null ? '' : `, ${formatBytes(report.sizeBytes)}`
   const what = `${plural(report.partitions.length, 'partition')} with up to ${plural(records, 'record')}${size}`
+  const say = (deleted: boolean, text: string): void => {
+    if (flags.output === 'json') printJson({ name, deleted, dryRun: flags.dryRun === true, partitions: report.partitions.length, records, sizeBytes: report.sizeBytes })
+    else print(text)
+  }
   if (flags.dryRun === true) {
-    if (flags.output === 'json') printJson({ name, deleted: false, dryRun: true, partitions: report.partitions.length, records, sizeBytes: report.sizeBytes })
-    else print(`would delete ${pc.bold(name)}: ${what}`)
+    say(false, `would delete ${pc.bold(name)}: ${what}`)
     return
   }
   if (!await confirmed({ what: `deleting topic ${name} destroys ${what}`, ...flags.yes === undefined ? {} : { yes: flags.yes } })) {
-    print('nothing deleted')
+    say(false, 'nothing deleted')
     process.exitCode = 1
     return
   }
   await admin.deleteTopics([name])
-  if (flags.output === 'json') printJson({ name, deleted: true, dryRun: false, partitions: report.partitions.length, records, sizeBytes: report.sizeBytes })
-  else print(`deleted ${pc.bold(name)}: ${what}`)
+  say(true, `deleted ${pc.bold(name)}: ${what}`)
 }
