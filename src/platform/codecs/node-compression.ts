@@ -12,10 +12,18 @@ import { loadZstd } from './zstd-codec.ts'
 /** A decoder that was stopped by its limit fails with this code. */
 const tooLargeCode = 'ERR_BUFFER_TOO_LARGE'
 
+/**
+ * Decompressions under way at once; the others wait for their turn. There are no more threads that could do them, and each may have its
+ * limit in memory: a thousand small bombs take no more of it than these.
+ */
+const underWayMax = 4
+
 /** Compression by node:zlib and optional native packages, each loaded when it is first used. */
 export class NodeCompression implements Compression {
   private readonly load: LoadPackage
   private readonly loaded = new Map<CompressionCodec, NativeCodec>()
+  private readonly waiting: (() => void)[] = []
+  private underWay = 0
 
   constructor(load: LoadPackage = createRequire(import.meta.url)) {
     this.load = load
@@ -46,17 +54,23 @@ export class NodeCompression implements Compression {
   decompressLater(
     codec: CompressionCodec, bytes: Uint8Array, limitBytes: number, done: (error: unknown, decompressed: Uint8Array | undefined) => void,
   ): void {
-    let work: Promise<Uint8Array>
-    try {
-      const native = this.prepare(codec, bytes, limitBytes)
-      work = native === undefined ? Promise.resolve(bytes.slice()) : native.decompressLater(bytes, limitBytes)
-    } catch (error) {
-      work = Promise.reject(translated(error, codec, limitBytes))
+    const begin = (): void => {
+      this.underWay++
+      this.begin(codec, bytes, limitBytes).then((result) => withinLimit(result, limitBytes)).then(
+        (result) => done(undefined, result),
+        (error: unknown) => done(translated(error, codec, limitBytes), undefined),
+      ).finally(() => {
+        this.underWay--
+        this.waiting.shift()?.()
+      })
     }
-    work.then((result) => withinLimit(result, limitBytes)).then(
-      (result) => done(undefined, result),
-      (error: unknown) => done(translated(error, codec, limitBytes), undefined),
-    )
+    if (this.underWay < underWayMax) begin()
+    else this.waiting.push(begin)
+  }
+
+  private async begin(codec: CompressionCodec, bytes: Uint8Array, limitBytes: number): Promise<Uint8Array> {
+    const native = this.prepare(codec, bytes, limitBytes)
+    return native === undefined ? bytes.slice() : await native.decompressLater(bytes, limitBytes)
   }
 
   /** The codec, once the bound that the bytes tell of themselves is within the limit; undefined for codec 0. */

@@ -216,6 +216,38 @@ describe('optional packages', () => {
     expect(bare.available(idOf('gzip'))).toBe(true)
   })
 
+  test('four decompressions at most are under way, the others follow in their order, whatever became of those before', async () => {
+    const compressed = compression.compress(idOf('snappy'), new Uint8Array(100))
+    let underWay = 0
+    let most = 0
+    let calls = 0
+    const counting = new NodeCompression(() => ({
+      uncompress: async (raw: Uint8Array) => {
+        const call = calls++
+        most = Math.max(most, ++underWay)
+        await new Promise((resolve) => { setImmediate(resolve) })
+        underWay--
+        if (call % 3 === 0) throw new Error('made up')
+        return raw
+      },
+    }))
+    const ended: number[] = []
+    await new Promise<void>((resolve) => {
+      for (let index = 0; index < 50; index++) {
+        const bytes = index % 7 === 0 ? Uint8Array.of(1) : compressed
+        counting.decompressLater(idOf('snappy'), bytes, limit, () => {
+          ended.push(index)
+          if (ended.length === 50) resolve()
+        })
+      }
+    })
+    expect(most).toBe(4)
+    expect(underWay).toBe(0)
+    expect([...ended].sort((left, right) => left - right)).toEqual(ended.map((_, index) => index))
+    // Of two that are further apart than those under way, the earlier one ended first.
+    expect(ended.every((index, place) => Math.abs(index - place) <= 4)).toBe(true)
+  })
+
   test('done is never called before decompressLater has returned, also when it is refused at once', async () => {
     let returned = false
     const finished = new Promise<void>((resolve) => {
