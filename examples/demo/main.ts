@@ -61,6 +61,13 @@ const records = Math.min(inFile, Number(values.records ?? inFile))
 if (!Number.isInteger(records) || records < 1) throw new Error(`--records ${values.records}: it takes a whole number from 1 to ${inFile}`)
 
 const data = mkdtempSync(join(tmpdir(), 'millrace-demo-'))
+const removeData = (): void => { rmSync(data, { recursive: true, force: true }) }
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    removeData()
+    process.exit(130)
+  })
+}
 const broker = await createBroker({ data, listen: '127.0.0.1:0', logLevel: 'error' })
 try {
   await broker.start()
@@ -70,5 +77,5 @@ try {
   if (result.checks.some((check) => !check.holds)) process.exitCode = 1
 } finally {
   await broker.stop()
-  rmSync(data, { recursive: true, force: true })
+  removeData()
 }

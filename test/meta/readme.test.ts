@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { program } from '../../src/cli/program.ts'
 import { root } from './source-tree.ts'
@@ -34,5 +34,12 @@ describe('the README', () => {
       const known = command.options.map((option) => option.long)
       expect(words.filter((word) => word.startsWith('--') && !known.includes(word))).toEqual([])
     }
+  })
+
+  it('links, as every page of docs does, to pages that are there', () => {
+    const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md')).map((name) => join('docs', name))]
+    const broken = pages.flatMap((page) => [...readFileSync(join(root, page), 'utf8').matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map((found) => found[1]!)
+      .filter((link) => !/^[a-z]+:/.test(link) && !existsSync(join(root, dirname(page), link))).map((link) => `${page}: ${link}`))
+    expect(broken).toEqual([])
   })
 })
