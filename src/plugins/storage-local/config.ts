@@ -11,6 +11,8 @@ export const storageLocalConfig = z.object({
     .describe('Bytes of read buffers that are kept for reuse. More are made when more reads are under way.'),
   indexCacheBytes: z.int().min(mebibyte).default(64 * mebibyte)
     .describe('Memory for the indexes of closed segments; a segment of 1 GiB has about 5 MiB of them.'),
+  reserveBytes: z.int().min(0).default(mebibyte)
+    .describe('Bytes that each data directory keeps back, so that a full disk can be freed: deleting needs checkpoints first. Twice as much has to be free before a directory that was full is appended to again.'),
   idleFilesMax: z.int().min(0).default(512)
     .describe('Closed segments that are kept open after a read. Each partition has one open file beside them.'),
 })

@@ -9,6 +9,7 @@ import { type CheckpointFile } from './io/checkpoint-file.ts'
 import { type DataDirectory } from './io/data-directory.ts'
 import { Flusher } from './io/flusher.ts'
 import { readWhole } from './io/index-file.ts'
+import { ReserveFile } from './io/reserve-file.ts'
 import { finishLog, loadLog, type KnownOfLog, type LoadReport } from './log-loader.ts'
 import { LogState } from './log-state.ts'
 import { type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
@@ -17,6 +18,9 @@ import { SegmentedLog } from './segmented-log.ts'
 
 /** A log under durability `os` is synced in the background when so much of it is not, so that a restart has no more than that to check. */
 const unsyncedBytesMax = 64 * 1024 * 1024
+
+/** Between two looks whether a full disk has space again. */
+const lookMs = 1000
 
 const tooManyFiles = new Set(['EMFILE', 'ENFILE'])
 
@@ -28,6 +32,7 @@ type Fenced = Pick<KnownOfLog, 'startOffset' | 'highWatermark'> & { readonly rec
 
 export interface LogDirectoryOptions {
   readonly syncsMax: number
+  readonly reserveBytes: number
   /** Of a log that is not configured yet. */
   readonly defaults: TopicSettings
   /** The directory went out of service. */
@@ -41,8 +46,11 @@ export class LogDirectory implements LogHome {
   /** By `<topic>-<partition>`. */
   readonly logs = new Map<string, SegmentedLog>()
   offline: MillraceError | undefined
+  full = false
   private readonly world: LogWorld
   private readonly options: LogDirectoryOptions
+  private readonly reserve: ReserveFile
+  private nextLookMs = 0
   private readonly fenced = new Map<string, Fenced>()
   /** Names of logs that were removed, and may still stand in the checkpoint files. */
   private readonly staleNames = new Set<string>()
@@ -51,6 +59,7 @@ export class LogDirectory implements LogHome {
     this.data = data
     this.world = world
     this.options = options
+    this.reserve = new ReserveFile(world.files, data.path, options.reserveBytes)
     this.flusher = new Flusher(options.syncsMax, callback => world.timers.soon(callback), error => void this.fail(error))
   }
 
@@ -71,6 +80,56 @@ export class LogDirectory implements LogHome {
     return tooManyFiles.has(String(error.details.reason)) ? error : this.fail(error)
   }
 
+  /** Takes the directory into use: see `DataDirectory.open`. */
+  async open(): Promise<void> {
+    try {
+      this.reserve.find()
+      await this.data.open()
+    } catch (error) {
+      if (!isMillraceError(error, 'MR_FILE_NO_SPACE') || !this.reserve.release()) throw error
+      await this.data.close()
+      await this.data.open()
+    }
+  }
+
+  spend<T>(run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      if (!isMillraceError(error, 'MR_FILE_NO_SPACE') || !this.filled()) throw error
+      return run()
+    }
+  }
+
+  checkSpace(): void {
+    const nowMs = this.world.clock.monotonicMs()
+    if (nowMs >= this.nextLookMs) {
+      this.nextLookMs = nowMs + lookMs
+      this.freed()
+    }
+    if (this.offline !== undefined) throw this.offline
+    if (this.full) throw new MillraceError('MR_FILE_NO_SPACE', { operation: 'append to', path: this.path })
+  }
+
+  freed(): void {
+    if (this.offline !== undefined) return
+    try {
+      this.reserve.restore()
+    } catch (error) {
+      if (!isMillraceError(this.fault(error))) throw error
+    }
+    if (this.full && this.reserve.whole) this.world.logger.info('there is space on the disk again', { path: this.path })
+    this.full = !this.reserve.whole
+  }
+
+  filled(): boolean {
+    if (!this.reserve.release()) return false
+    this.full = true
+    this.nextLookMs = 0
+    this.world.logger.error('the disk is full: nothing is appended until there is space', { path: this.path, reserveBytes: this.options.reserveBytes })
+    return true
+  }
+
   /** Names of the partition directories in service; removes those of deleted topics, and warns of what it does not know. */
   partitions(): string[] {
     const { files, logger } = this.world
@@ -89,6 +148,10 @@ export class LogDirectory implements LogHome {
 
   /** Brings the log in one partition directory into service. A damaged one is listed, and fails every call. */
   load(name: string, known: KnownOfLog): LoadReport {
+    return this.spend(() => this.loadOnce(name, known))
+  }
+
+  private loadOnce(name: string, known: KnownOfLog): LoadReport {
     const parsed = parsePartitionDirectory(name)!
     const directory = `${this.path}/${name}`
     const text = readWhole(this.world.files, `${directory}/partition.metadata`)
@@ -112,27 +175,42 @@ export class LogDirectory implements LogHome {
 
   /** A new log. Its directory comes into being under the name of a deleted one, so that a crash leaves nothing half made. */
   create(id: PartitionId, settings: TopicSettings): SegmentedLog {
+    const making = `${this.path}/${markedDirectory(id.topic, id.partition, this.drawHex(), 'delete')}`
     try {
-      return this.make(id, settings)
+      if (this.full) this.checkSpace()
+      return this.make(id, settings, making)
     } catch (error) {
-      throw this.fault(error)
+      const told = this.fault(error)
+      this.forget(making)
+      throw told
     }
   }
 
-  private make(id: PartitionId, settings: TopicSettings): SegmentedLog {
+  /** What an attempt left; if that fails too, the next start removes it. */
+  private forget(path: string): void {
+    try {
+      if (this.offline === undefined) this.world.files.remove(path)
+    } catch (error) {
+      if (!isMillraceError(this.fault(error))) throw error
+    }
+  }
+
+  private make(id: PartitionId, settings: TopicSettings, making: string): SegmentedLog {
     const { files } = this.world
     const name = partitionName(id)
     if (this.staleNames.has(name)) this.writeCheckpoints()
-    const making = `${this.path}/${markedDirectory(id.topic, id.partition, this.drawHex(), 'delete')}`
     const directory = `${this.path}/${name}`
     if (this.logs.has(name)) throw new MillraceError('MR_FILE_EXISTS', { operation: 'make partition', path: directory })
     // Left by an attempt that failed after the name was made.
     if (files.stat(directory) !== undefined) this.mark(id, 'stray')
     files.makeDirectory(making)
     const metadata = files.open(`${making}/partition.metadata`, 'create')
-    metadata.write([new TextEncoder().encode(formatPartitionMetadata(id.topicId))], 0)
-    metadata.syncNow()
-    metadata.close()
+    try {
+      metadata.write([new TextEncoder().encode(formatPartitionMetadata(id.topicId))], 0)
+      metadata.syncNow()
+    } finally {
+      metadata.close()
+    }
     files.open(`${making}/${segmentFileName(0, '.log')}`, 'create').close()
     files.syncDirectory(making)
     files.rename(making, directory)
@@ -167,10 +245,10 @@ export class LogDirectory implements LogHome {
     try {
       const failure = this.offline ?? await new Promise<unknown>(resolve => this.flush(resolve))
       if (failure !== undefined) return
-      for (const { state } of this.logs.values()) if (state.failure === undefined) finishLog(state)
+      for (const { state } of this.logs.values()) if (state.failure === undefined) this.spend(() => finishLog(state))
       this.writeCheckpoints()
       // A log that is damaged has to be found so again: nothing is looked at after a clean stop.
-      if (this.fenced.size === 0) this.data.markClean()
+      if (this.fenced.size === 0) this.spend(() => this.data.markClean())
     } catch (error) {
       this.world.logger.warn('a data directory was not stopped cleanly', { path: this.path, reason: String(error) })
     } finally {
@@ -203,12 +281,12 @@ export class LogDirectory implements LogHome {
   }
 
   writeCheckpoint(of: CheckpointKind): void {
-    this.fileOf(of).write(this.textOf(of))
+    this.spend(() => this.fileOf(of).write(this.textOf(of)))
   }
 
   /** All three, durably. */
   writeCheckpoints(): void {
-    for (const log of this.logs.values()) if (log.state.failure === undefined) log.state.writeEpochs()
+    for (const log of this.logs.values()) if (log.state.failure === undefined) this.spend(() => log.state.writeEpochs())
     for (const kind of ['recovery points', 'log starts', 'watermarks'] as const) this.writeCheckpoint(kind)
     this.staleNames.clear()
   }
@@ -216,6 +294,7 @@ export class LogDirectory implements LogHome {
   /** What the interval of the recovery points brings: index entries and epochs go to their files, and the recovery points move on. */
   checkpointRecovery(): void {
     if (this.offline !== undefined) return
+    if (this.full) this.freed()
     this.tolerate(() => {
       for (const { state, sync } of this.logs.values()) {
         if (state.failure !== undefined) continue

@@ -96,7 +96,7 @@ function emptyAt(log: LogState, offset: number): void {
   while (log.segments.length > 1) removeNewest(log)
   const last = log.active
   if (last.baseOffset === offset) return cut(log, offset)
-  const opened = log.createSegment(offset)
+  const opened = log.home.spend(() => log.createSegment(offset))
   hideLater(log, [last])
   log.segments = [opened]
   syncAll(log)
@@ -118,7 +118,10 @@ function hideLater(log: LogState, segments: readonly Segment[]): void {
     log.world.indexCache.delete(segment)
     return hideSegment(files, segment)
   })
-  removals.remove(hidden, log.settings.fileDeleteDelayMs, error => void (error !== undefined && log.home.fault(error)))
+  removals.remove(hidden, log.settings.fileDeleteDelayMs, error => {
+    if (error === undefined) log.home.freed()
+    else log.home.fault(error)
+  })
 }
 
 /** Raises the start of the log; what lies wholly below is freed later. */
@@ -157,7 +160,7 @@ export function beginSweep(log: LogState, sync: LogSync, nowMs: number): SweepPl
   const limits = { sizeBytes: log.sizeBytes, startOffset: log.start, highWatermark: log.watermark, nowMs }
   const expired = expiredSegments(segments.map(segment => aging(segment, nowMs - settings.retentionMs)), limits, settings)
   const rolled = expired === segments.length || mayCloseByTime(log.active, settings, nowMs)
-  if (rolled) roll(log, sync, log.end)
+  if (rolled) log.home.spend(() => roll(log, sync, log.end))
   if (expired > 0) {
     log.start = Math.max(log.start, log.segments[expired]!.baseOffset)
     log.epochs.truncateStart(log.start)
@@ -184,7 +187,7 @@ export function finishSweep(plan: SweepPlan): number {
 
 function dropSegments(log: LogState, count: number): number {
   if (count === 0) return 0
-  keepProducersBelow(log, log.segments[count]!.baseOffset)
+  log.home.spend(() => keepProducersBelow(log, log.segments[count]!.baseOffset))
   const dropped = log.segments.splice(0, count)
   const bytes = dropped.reduce((sum, segment) => sum + segment.sizeBytes, 0)
   log.sizeBytes -= bytes

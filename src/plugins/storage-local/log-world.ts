@@ -28,7 +28,17 @@ export interface LogHome {
    * nothing that is there has been lost.
    */
   fault(error: unknown): unknown
-  /** Writes the checkpoint as the logs are now. Durable when it returns. */
+  /** The disk was found full, and there is no space to spare yet: nothing is to be appended. See `checkSpace`. */
+  readonly full: boolean
+  /** Throws MR_FILE_NO_SPACE while the directory is full; looks, at most once a second, whether it still is. */
+  checkSpace(): void
+  /** A write found the disk full: frees the reserve, for all that is to be done before there is space again. False when there is none left. */
+  filled(): boolean
+  /** Runs what has to be written to free space, or to start or stop; a second time, with the reserve freed, if the disk is full. */
+  spend<T>(run: () => T): T
+  /** Files were removed: there may be space again. */
+  freed(): void
+  /** Writes the checkpoint as the logs are now, from the reserve if need be. Durable when it returns. */
   writeCheckpoint(of: CheckpointKind): void
 }
 

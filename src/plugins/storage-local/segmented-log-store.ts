@@ -68,7 +68,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     }
     const defaults = settings.topicSettings(new Map())
     this.homes = directoryPaths(settings).map(path => new LogDirectory(new DataDirectory(path, world), this.logWorld, {
-      syncsMax: config.syncsInFlightMax, defaults, failed: error => this.directoryFailed(error),
+      syncsMax: config.syncsInFlightMax, reserveBytes: config.reserveBytes, defaults, failed: error => this.directoryFailed(error),
     }))
   }
 
@@ -95,6 +95,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
       await loader.load(home)
       for (const log of home.logs.values()) this.byTopic.set(key(log.id.topicId, log.id.partition), { log, home })
       home.writeCheckpoints()
+      home.freed()
     }
     logger.info('logs are loaded', { logs: this.byTopic.size, ms: Math.round(clock.monotonicMs() - beganMs) })
     this.started = true
@@ -124,7 +125,8 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     const retired = this.retire(topicId, partition, 'delete')
     if (retired === undefined) return
     this.logWorld.removals.remove([retired.path], retired.freeAfterMs, error => {
-      if (error !== undefined) this.world.logger.warn('a deleted log could not be freed; the next start tries again', { path: retired.path, error })
+      if (error === undefined) this.each(home => home.freed())
+      else this.world.logger.warn('a deleted log could not be freed; the next start tries again', { path: retired.path, error })
     })
   }
 
@@ -169,7 +171,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
   }
 
   check(): Health {
-    return directoryHealth(this.directories())
+    return directoryHealth(this.directories(), this.homes.filter(home => home.full).map(home => home.path))
   }
 
   private async stopAll(): Promise<void> {

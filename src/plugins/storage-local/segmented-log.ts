@@ -44,6 +44,7 @@ export class SegmentedLog implements PartitionLog {
   append(bytes: Uint8Array, at: number, length: number, origin: AppendOrigin): AppendOutcome {
     const { state } = this
     state.check()
+    if (state.home.full) state.home.checkSpace()
     assert(origin.leaderEpoch >= state.epochs.lastEpoch, 'leader epochs of a log never go back')
     if (origin.role === 'leader') {
       if (state.producers.check(bytes, at) === 'duplicate') {
@@ -126,6 +127,7 @@ export class SegmentedLog implements PartitionLog {
     if (!isMillraceError(told, 'MR_FILE_NO_SPACE')) return told
     try {
       segment.restoreSize()
+      this.state.home.filled()
       return told
     } catch (failure) {
       return this.state.home.fail(failure)

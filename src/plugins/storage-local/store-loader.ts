@@ -25,7 +25,7 @@ export async function openDirectories(directories: readonly LogDirectory[], goOn
   for (const directory of directories) {
     goOn()
     try {
-      await directory.data.open()
+      await directory.open()
     } catch (error) {
       if (!isMillraceError(error) || error.row.kind !== 'operational') throw error
       failure = error

@@ -1,6 +1,7 @@
 import { type LruCache } from '../../../base/lru-cache.ts'
 import { type AgingSegment } from '../../../kernel/log/retention-policy.ts'
 import { type ActiveSegment } from '../../../kernel/log/roll-policy.ts'
+import { isMillraceError } from '../../../kernel/errors/index.ts'
 import { type File, type FileSystem } from '../../../kernel/ports/file-system.ts'
 import { type Logger } from '../../../kernel/ports/telemetry.ts'
 import { baseOffsetOf, batchHeaderBytes, lastOffsetOf, maxTimestampOf, readInt64 } from '../../../kernel/record/batch-header.ts'
@@ -155,11 +156,20 @@ export class Segment implements ActiveSegment, AgingSegment {
     this.indexFiles = new IndexFiles(this.world.files, stem, rebuilt === undefined ? indexes : undefined)
     if (rebuilt !== undefined) {
       this.world.logger.warn('an index was made anew from its segment', { segment: this.path('.log'), reason: rebuilt })
-      this.indexFiles.write(indexes)
+      this.writeRebuilt(indexes)
     }
     this.knownLargestTimestamp = indexes.largestTimestamp
     this.world.indexCache.set(this, indexes)
     return indexes
+  }
+
+  /** A full disk must not keep anybody from reading: then they are made anew next time too. */
+  private writeRebuilt(indexes: SegmentIndexes): void {
+    try {
+      this.indexFiles.write(indexes)
+    } catch (error) {
+      if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) throw error
+    }
   }
 
   /** An entry led to no batch: forgets the indexes, so that they are made anew from the batches. */

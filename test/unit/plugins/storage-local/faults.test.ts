@@ -108,7 +108,7 @@ describe('a full disk', () => {
     const log = newLog({ store })
     fill(log, 5)
     log.raiseHighWatermark(5)
-    files.faults.add({ operation: 'write', path: /log-start/, error: 'ENOSPC', times: 1 })
+    files.faults.add({ operation: 'write', path: /log-start/, error: 'ENOSPC', times: 2 })
     expect(code(() => log.deleteTo(3))).toBe('MR_FILE_NO_SPACE')
     expect(log.startOffset).toBe(0)
     log.deleteTo(3)

@@ -62,7 +62,7 @@ export interface SimulatedStore extends LogStoreSubject {
 }
 
 /** A store on a file system in memory, which can be killed and have its power cut. */
-export async function simulatedStore(seed: number, config: Record<string, unknown> = { residentBytes: 2000 }): Promise<SimulatedStore> {
+export async function simulatedStore(seed: number, config: Record<string, unknown> = { residentBytes: 2000, reserveBytes: 4096 }): Promise<SimulatedStore> {
   let timers = new ManualTimers()
   const { clock } = timers
   let files = new MemoryFileSystem({ clock })
