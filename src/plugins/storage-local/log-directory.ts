@@ -54,6 +54,9 @@ export class LogDirectory implements LogHome {
   private readonly fenced = new Map<string, Fenced>()
   /** Names of logs that were removed, and may still stand in the checkpoint files. */
   private readonly staleNames = new Set<string>()
+  /** A round of `advanceRecoveryPoints` is under way. */
+  private advancing = false
+  private stopped = false
 
   constructor(data: DataDirectory, world: LogWorld, options: LogDirectoryOptions) {
     this.data = data
@@ -242,6 +245,7 @@ export class LogDirectory implements LogHome {
    * in order gets no marker; the next start will check what it finds.
    */
   async stop(): Promise<void> {
+    this.stopped = true
     try {
       const failure = this.offline ?? await new Promise<unknown>(resolve => this.flush(resolve))
       if (failure !== undefined) return
@@ -298,16 +302,48 @@ export class LogDirectory implements LogHome {
     this.tolerate(() => {
       for (const { state, sync } of this.logs.values()) {
         if (state.failure !== undefined) continue
-        state.active.writeIndexes()
         state.writeEpochs()
         checkpointProducers(state)
         sync.retrySides()
         const unsynced = state.oldestUnsynced()
         if (unsynced !== undefined && unsynced.sizeBytes - unsynced.syncedBytes > unsyncedBytesMax) sync.flush(() => {})
       }
-      this.writeLater('recovery points')
       this.writeLater('log starts')
+      this.advanceRecoveryPoints([...this.logs.values()])
     })
+  }
+
+  /** Syncs the indexes of one log after the other, then writes the recovery points. One round at a time. */
+  private advanceRecoveryPoints(logs: SegmentedLog[]): void {
+    if (this.advancing) return
+    this.advancing = true
+    const finish = (error?: unknown): void => {
+      this.advancing = false
+      if (error !== undefined) this.checkpointFailed(error)
+      else if (this.offline === undefined && !this.stopped) this.tolerate(() => { this.writeLater('recovery points') })
+    }
+    const next = (): void => {
+      for (let log = logs.shift(); log !== undefined; log = logs.shift()) {
+        if (log.state.failure !== undefined) continue
+        let here = true
+        let isDone = false
+        const done = (error: unknown): void => {
+          isDone = true
+          if (error !== undefined) finish(error)
+          else if (!here) next()
+        }
+        try {
+          log.state.syncIndexes(done)
+        } catch (error) {
+          return finish(error)
+        }
+        here = false
+        // The rest when the disk has answered.
+        if (!isDone) return
+      }
+      finish()
+    }
+    next()
   }
 
   checkpointWatermarks(): void {

@@ -54,6 +54,7 @@ export function finishLog(log: LogState): void {
     segment.writeFinalIndexes()
     for (const suffix of ['.index', '.timeindex'] as const) syncPath(log, segment.path(suffix))
   }
+  log.indexed = log.end
   writeProducerSnapshot(log, log.end, true)
   log.world.files.syncDirectory(log.directory)
 }
@@ -81,7 +82,7 @@ class LogLoader {
     log.start = Math.max(known.startOffset, log.segments[0]?.baseOffset ?? 0)
     if (log.segments.length === 0 || log.active.endOffset < log.start) this.startAnew()
     log.end = Math.max(log.start, log.active.endOffset)
-    log.flushed = log.synced = log.end
+    log.flushed = log.synced = log.indexed = log.end
     log.watermark = Math.min(Math.max(known.highWatermark, log.start), log.end)
     log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
     log.epochs.truncateEnd(log.end)

@@ -34,6 +34,8 @@ export class LogState {
   flushed = 0
   /** The records below are known to be on the disk. */
   synced = 0
+  /** The index files of the active segment are on the disk as far as batches below this offset go. */
+  indexed = 0
   sizeBytes = 0
   /** Of the last snapshot of the producers between two rolls, and where in the active segment it was taken. */
   snapshotOffset = -1
@@ -122,14 +124,24 @@ export class LogState {
   }
 
   /**
-   * Recovery after a crash may begin in the segment that holds this offset: what is below is on the disk, with the indexes and snapshots
-   * of the closed segments.
+   * Recovery after a crash may begin at the last entry of the offset index below this offset: what is below is on the disk, with the
+   * indexes and, of closed segments, the snapshots.
    */
   recoveryPoint(): number {
     for (const segment of this.segments) {
       if (segment !== this.active && !segment.sidesSynced) return Math.max(0, Math.min(this.synced, segment.endOffset - 1))
     }
-    return this.synced
+    return Math.min(this.synced, Math.max(this.indexed, this.active.baseOffset))
+  }
+
+  /** Writes the index entries of the active segment and makes them durable. `done` is called later, or at once where there are none. */
+  syncIndexes(done: (error: unknown) => void): void {
+    const { active, end } = this
+    active.writeIndexes()
+    active.syncIndexes(error => {
+      if (error === undefined && this.failure === undefined && this.active === active) this.indexed = Math.max(this.indexed, Math.min(end, this.end))
+      done(this.failure === undefined ? error : undefined)
+    })
   }
 
   /** Takes over what is in the file. Throws CheckpointTextError. */

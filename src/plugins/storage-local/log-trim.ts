@@ -48,6 +48,7 @@ export function truncateLog(log: LogState, offset: number): void {
     const { start, synced, watermark } = log
     // Not to the offset itself: the batch that holds it goes too, and a recovery point behind the end would look like a loss.
     log.synced = Math.min(synced, offset, log.segments[Math.max(0, log.segmentOf(offset))]!.baseOffset)
+    log.indexed = Math.min(log.indexed, log.synced)
     log.start = Math.min(start, offset)
     log.watermark = Math.min(watermark, log.synced)
     try {

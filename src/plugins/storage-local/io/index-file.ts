@@ -144,6 +144,8 @@ export class IndexFiles {
   private readonly stem: string
   private offsetsWritten: number
   private timesWritten: number
+  /** Something was written that was not synced since. */
+  private unsynced = true
 
   /** `written` says that the files hold the indexes as they were loaded. */
   constructor(files: FileSystem, stem: string, written?: SegmentIndexes) {
@@ -166,6 +168,30 @@ export class IndexFiles {
     }
   }
 
+  /**
+   * Makes what was written durable, off the event loop; at once where nothing is to be done. A power cut may take the end of one of the two
+   * files and leave the other's, which nobody could see of the files alone.
+   */
+  sync(done: (error: unknown) => void): void {
+    if (!this.unsynced) return done(undefined)
+    this.unsynced = false
+    this.syncFile('.index', error => {
+      if (error !== undefined) return done(error)
+      this.syncFile('.timeindex', done)
+    })
+  }
+
+  private syncFile(suffix: string, done: (error: unknown) => void): void {
+    const path = `${this.stem}${suffix}`
+    // Of a log that was deleted meanwhile, or not written yet.
+    if (this.files.stat(path) === undefined) return done(undefined)
+    const file = this.files.open(path, 'update')
+    file.sync(error => {
+      file.close()
+      done(error)
+    })
+  }
+
   /** Entries were dropped from the indexes: what the files hold beyond them is overwritten by the next write. */
   truncated({ offsets, times }: SegmentIndexes): void {
     // One less than all: the next write must happen, and cut the files, also when nothing is added.
@@ -174,6 +200,7 @@ export class IndexFiles {
   }
 
   private append(suffix: string, bytes: Uint8Array, position: number): void {
+    this.unsynced = true
     const file = this.files.open(`${this.stem}${suffix}`, 'ensure')
     try {
       if (file.size() > position) file.truncate(position)

@@ -141,6 +141,11 @@ export class Segment implements ActiveSegment, AgingSegment {
     if (indexes !== undefined) this.indexFiles.write(indexes)
   }
 
+  /** Makes the index files durable as they are now. */
+  syncIndexes(done: (error: unknown) => void): void {
+    this.indexFiles.sync(done)
+  }
+
   /** Adds the last time entry as `close` does, and writes; the segment stays active. */
   writeFinalIndexes(): void {
     this.ownIndexes?.close()

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { settled } from '../../../../src/testkit/world/settled.ts'
+import { makeBatch } from '../../../../src/testkit/conformance/log-store-subject.ts'
+import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
+import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
+import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
+import { makeStore } from './store-subjects.ts'
+
+const id = { topic: 'orders', topicId: 'b3JkZXJzb3JkZXJzb3JkZQ', partition: 0 }
+const decoder = new TextDecoder()
+
+function pointIn(files: MemoryFileSystem): number {
+  const file = files.open('/data/recovery-point-offset-checkpoint', 'read')
+  const bytes = new Uint8Array(file.size())
+  file.read(bytes, 0, bytes.length, 0)
+  return Number(/^orders 0 (\d+)$/m.exec(decoder.decode(bytes))?.[1])
+}
+
+async function startedStore(files: MemoryFileSystem, timers: ManualTimers) {
+  const { store } = makeStore({ files, timers })
+  await store.start()
+  return store
+}
+
+describe('recovery points', () => {
+  it('move on when the index files of the active segment are on the disk, and not before', async () => {
+    const timers = new ManualTimers()
+    const operations: string[] = []
+    const files = new MemoryFileSystem({ clock: timers.clock, observe: ({ kind, path }) => operations.push(`${kind} ${path}`) })
+    const store = await startedStore(files, timers)
+    const log = store.create(id, topicSettings({ indexIntervalBytes: 200 }))
+    for (let index = 0; index < 50; index++) log.append(makeBatch(2), 0, makeBatch(2).length, { role: 'leader', leaderEpoch: 0 })
+    await store.flush()
+    operations.length = 0
+    timers.advance(60_000)
+    await settled()
+    expect(pointIn(files)).toBe(100)
+    const at = (what: RegExp): number => operations.findIndex(operation => what.test(operation))
+    const written = at(/^write .*recovery-point/)
+    expect(at(/^sync .*\.index$/)).toBeGreaterThan(at(/^write .*\.index$/))
+    expect(at(/^sync .*\.timeindex$/)).toBeGreaterThan(at(/^write .*\.timeindex$/))
+    expect(written).toBeGreaterThan(at(/^sync .*\.index$/))
+    expect(written).toBeGreaterThan(at(/^sync .*\.timeindex$/))
+    // Nothing is synced again while no entries come.
+    operations.length = 0
+    timers.advance(60_000)
+    await settled()
+    expect(operations.filter(operation => operation.startsWith('sync '))).toEqual([])
+  })
+
+  it('stay behind a sync of an index that fails, which takes the directory out of service', async () => {
+    const timers = new ManualTimers()
+    const files = new MemoryFileSystem({ clock: timers.clock })
+    const store = await startedStore(files, timers)
+    const log = store.create(id, topicSettings({ indexIntervalBytes: 200 }))
+    for (let index = 0; index < 50; index++) log.append(makeBatch(2), 0, makeBatch(2).length, { role: 'leader', leaderEpoch: 0 })
+    await store.flush()
+    files.faults.add({ operation: 'sync', path: /\.timeindex$/, error: 'EIO' })
+    timers.advance(60_000)
+    await settled()
+    expect(store.directories()[0]!.offline).toMatch(/timeindex/)
+    expect(pointIn(files)).toBeNaN()
+  })
+
+  it('a power cut that takes the end of one index alone leaves lookups by time as a scan finds them', async () => {
+    for (let seed = 0; seed < 40; seed++) {
+      const timers = new ManualTimers()
+      let files = new MemoryFileSystem({ clock: timers.clock })
+      let store = await startedStore(files, timers)
+      const log = store.create(id, topicSettings({ indexIntervalBytes: 100 }))
+      // The newest record comes first: the only entry that the time index ever gets.
+      for (let index = 0; index < 30; index++) {
+        const batch = makeBatch([{ timestamp: 9000 - index, value: 'v'.repeat(60) }])
+        log.append(batch, 0, batch.length, { role: 'leader', leaderEpoch: 0 })
+      }
+      await store.flush()
+      timers.advance(60_000)
+      if (seed % 2 === 0) await settled()
+      let draws = seed
+      files = files.afterCrash({ keepUnsynced: { fraction: () => (draws = (draws * 7 + 3) % 11) / 11, bytes: length => new Uint8Array(length) } })
+      store = await startedStore(files, new ManualTimers(timers.clock))
+      expect(store.find(id.topicId, 0)!.locate(8990, 30), `seed ${seed}`).toMatchObject({ offset: 0, timestamp: 9000 })
+      await store.stop()
+    }
+  })
+})
