@@ -285,10 +285,10 @@ export class Producer {
   }
 
   private unreachable(topic: TopicQueue, cause: unknown): MillraceError {
-    if (cause === undefined) return new MillraceError('MR_TOPIC_UNKNOWN', { topic: topic.name })
-    const { bootstrap } = this.parts.client
+    const { client, settings } = this.parts
+    const none = `no answer about topic ${topic.name} within ${settings.blockMsMax} ms`
     return new MillraceError('MR_CLIENT_NO_BROKERS', {
-      brokers: bootstrap.map(({ host, port }) => `${host}:${port}`).join(', '), reason: cause instanceof Error ? cause.message : 'unknown',
+      brokers: client.bootstrap.map(({ host, port }) => `${host}:${port}`).join(', '), reason: cause instanceof Error ? cause.message : none,
     }, cause)
   }
 }

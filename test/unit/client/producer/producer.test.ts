@@ -201,6 +201,16 @@ describe('a producer', () => {
     expect((error as Error).message).toContain('b7:9092, b8:9092')
   })
 
+  it('does not call a topic unknown while nobody has answered', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    world.cluster.script = call => call.api.key === 3 ? 'swallow' : undefined
+    const producer = world.client().producer({ blockMsMax: 3000 })
+    const error = await world.rejection(producer.send({ topic: 't', value: 'x' }), 15_000)
+    expect(error).toMatchObject({ code: 'MR_CLIENT_NO_BROKERS' })
+    expect((error as Error).message).toMatch(/no answer about topic t within 3000 ms/)
+  })
+
   it('holds back senders when the buffer is full, and takes them in order', async () => {
     const world = await testWorld()
     world.cluster.addTopic('t', [1])
