@@ -15,7 +15,7 @@ async function roundTrip(sim: SimBroker): Promise<string[]> {
 }
 
 async function wholeRun(seed: number): Promise<{ readonly values: string[], readonly digest: string, readonly errors: readonly string[] }> {
-  const sim = await createSimBroker({ seed, options: { preset: 'memory' } })
+  const sim = await createSimBroker({ seed, options: { preset: 'single-node' } })
   const values = await sim.run(async () => {
     await sim.start()
     const read = await roundTrip(sim)

@@ -1,0 +1,47 @@
+import { type Checker, type HistoryEvent, type SeenRecord, Violation } from '../history.ts'
+import { PartitionStates } from './partition-states.ts'
+
+/** S1: what was acknowledged to acks=all is at its offset, with equal key, value and headers, until retention takes it. */
+export class AcknowledgedIsDurable implements Checker {
+  readonly claim = 'S1 acknowledged is durable'
+  private readonly acknowledged = new PartitionStates(() => new Map<number, string>())
+  private readonly trimmed = new Set<string>()
+
+  see(event: HistoryEvent): void {
+    this.acknowledged.see(event)
+    switch (event.kind) {
+      case 'created':
+        if (event.trimmed) this.trimmed.add(event.partition)
+        return
+      case 'appended': {
+        if (event.acks !== 'all' || event.baseOffset < 0) return
+        const there = this.acknowledged.of(event.partition)
+        event.contents.forEach((content, index) => there.set(event.baseOffset + index, content))
+        return
+      }
+      case 'read':
+      case 'fetched':
+        return this.compare(event.partition, event.records)
+      case 'scanned':
+        this.compare(event.partition, event.records)
+        return this.checkAll(event)
+    }
+  }
+
+  private compare(partition: string, records: readonly SeenRecord[]): void {
+    const there = this.acknowledged.of(partition)
+    for (const { offset, content } of records) {
+      const expected = there.get(offset)
+      if (expected !== undefined && expected !== content) throw new Violation(`${partition} has ${content} at ${offset}, where ${expected} was acknowledged`)
+    }
+  }
+
+  private checkAll(event: HistoryEvent & { kind: 'scanned' }): void {
+    const { partition, startOffset } = event
+    if (startOffset > 0 && !this.trimmed.has(partition)) throw new Violation(`${partition} begins at ${startOffset}, and no retention was asked for`)
+    const found = new Set(event.records.map(record => record.offset))
+    for (const [offset, content] of this.acknowledged.of(partition)) {
+      if (offset >= startOffset && !found.has(offset)) throw new Violation(`${partition} has nothing at ${offset}, where ${content} was acknowledged`)
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import { type Prng } from '../../../src/base/prng.ts'
+import { type LogRecord, type RecordHeader } from '../../../src/kernel/record/log-record.ts'
+import { TraceHash } from '../../../src/testkit/world/trace-hash.ts'
+
+export interface RandomRecord {
+  readonly key: Uint8Array | null
+  readonly value: Uint8Array | null
+  readonly headers: readonly RecordHeader[]
+  /** In the words of the history. */
+  readonly content: string
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+const nameHeader = 'name'
+
+/** The content of a record that was read: its name, from the header that all records of the workload have, and a digest of all of it. */
+export function contentOf(record: Pick<LogRecord, 'key' | 'value' | 'headers'>): string {
+  const hash = new TraceHash()
+  for (const part of [record.key, record.value]) addPart(hash, part)
+  let name = 'nameless'
+  for (const { key, value } of record.headers) {
+    if (key === nameHeader && value !== null) name = decoder.decode(value)
+    hash.addText(key)
+    addPart(hash, value)
+  }
+  return `${name}#${hash.digest()}`
+}
+
+function addPart(hash: TraceHash, bytes: Uint8Array | null): void {
+  hash.addNumber(bytes === null ? -1 : bytes.length)
+  if (bytes !== null) hash.addBytes(bytes)
+}
+
+/** Records that are told apart by their names. */
+export class RandomRecords {
+  private readonly prng: Prng
+  private readonly prefix: string
+  private count = 0
+
+  constructor(prng: Prng, prefix: string) {
+    this.prng = prng
+    this.prefix = prefix
+  }
+
+  /** `once`: for idempotent producers; it is to be stored at most once. */
+  next(once: boolean, valueBytesMax: number): RandomRecord {
+    const { prng } = this
+    const name = `${once ? 'once' : 'many'}-${this.prefix}-${this.count++}`
+    const headers: RecordHeader[] = [{ key: nameHeader, value: encoder.encode(name) }]
+    while (prng.chance(0.2)) headers.push({ key: `h${prng.below(3)}`, value: prng.chance(0.2) ? null : prng.bytes(prng.below(12)) })
+    const record = {
+      key: prng.chance(0.3) ? null : encoder.encode(`key ${prng.below(50)}`),
+      value: prng.chance(0.03) ? null : this.value(valueBytesMax),
+      headers,
+    }
+    return { ...record, content: contentOf(record) }
+  }
+
+  many(count: number, once: boolean, valueBytesMax: number): RandomRecord[] {
+    return Array.from({ length: count }, () => this.next(once, valueBytesMax))
+  }
+
+  /** Half of it random, half of it not, so that codecs have something to do. */
+  private value(bytesMax: number): Uint8Array {
+    const length = this.prng.below(bytesMax + 1)
+    const bytes = new Uint8Array(length).fill(0x61)
+    bytes.set(this.prng.bytes(length >>> 1))
+    return bytes
+  }
+}
