@@ -25,6 +25,8 @@ async function sumFile(limit: number): Promise<Map<string, AirportSum>> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  // Nobody is left to tell.
+  process.once('disconnect', () => { process.exit() })
   const sums = await sumFile(Number(process.argv[2]))
   process.send!(sums, () => { process.disconnect() })
 }

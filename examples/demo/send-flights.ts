@@ -48,7 +48,7 @@ export async function sendFlights(producer: Producer, topic: string, limit: numb
       if (count - acknowledged < underWayMax) continue
       await new Promise<void>((resolve) => { wake = resolve })
       if (failure !== undefined) throw failure
-      onProgress(acknowledged)
+      onProgress(count)
     }
     // The next part of the file is decoded in one go, and nobody should wait for an acknowledgement meanwhile.
     await producer.flush()
