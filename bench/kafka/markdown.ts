@@ -32,8 +32,13 @@ function shown (summary: Summary | undefined, unit: string): string {
     : `${shownNumber(median)} ${unit}${behind}`
 }
 
-function ratio (ours: Summary | undefined, theirs: Summary | undefined): string {
-  return ours && theirs && !Number.isNaN(ours.median / theirs.median) ? `**${(ours.median / theirs.median).toFixed(2)}x**` : '–'
+/** Of each round the ratio, since its two figures had the same machine: their median, and the smallest and the largest. */
+function ratio (ours: readonly number[], theirs: readonly number[]): string {
+  const ratios = ours.slice(0, theirs.length).map((value, round) => value / theirs[round]!)
+  const summary = summarize(ratios)
+  if (!summary || Number.isNaN(summary.median)) return '–'
+  const range = ratios.length > 1 ? ` (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})` : ''
+  return `**${summary.median.toFixed(2)}x**${range}`
 }
 
 function line (cells: readonly string[]): string {
@@ -44,9 +49,9 @@ type Pick = (samples: readonly Sample[]) => readonly number[]
 
 /** One line for what `pick` takes from the samples: each peer's figure, and a ratio behind each pair of one promise. */
 function figures (samples: RowSamples, peers: readonly Peer[], unit: string, pick: Pick): string[] {
-  const of = (peer: Peer | undefined): Summary | undefined => peer && summarize(pick(samples.get(peer.name) ?? []))
+  const of = (peer: Peer): readonly number[] => pick(samples.get(peer.name) ?? [])
   return peers.flatMap(peer => {
-    const cells = [shown(of(peer), unit)]
+    const cells = [shown(summarize(of(peer)), unit)]
     if (peer.program === 'kafka') {
       const ours = peers.find(p => p.program === 'millrace' && p.promise === peer.promise)
       if (ours) cells.push(ratio(of(ours), of(peer)))
