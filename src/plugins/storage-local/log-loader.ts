@@ -65,6 +65,8 @@ class LogLoader {
   private readonly buffer = new Uint8Array(1 << 20)
   private scannedBytes = 0
   private cutBytes = 0
+  /** The scan takes the batches that it checks into the producers' state: no second look at them is needed. */
+  private replaysProducers = false
 
   constructor(log: LogState, known: KnownOfLog) {
     this.log = log
@@ -87,7 +89,7 @@ class LogLoader {
     log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
     log.epochs.truncateEnd(log.end)
     log.epochs.truncateStart(log.start)
-    recoverProducers(log, log.end)
+    if (!this.replaysProducers) recoverProducers(log, log.end)
     if (!known.clean) this.keep()
     this.tidySnapshots()
     return { scannedBytes: this.scannedBytes, cutBytes: this.cutBytes }
@@ -197,7 +199,11 @@ class LogLoader {
     const begin = log.segments[first]!
     const { baseOffset, sizeBytes, stem } = begin
     const resume = begin.withFile(file => resumeBelow(log.world.files, { baseOffset, sizeBytes, stem, file }, known.recoveryPoint ?? 0))
-    this.loadEpochs(resume?.offset ?? baseOffset)
+    const from = resume?.offset ?? baseOffset
+    this.loadEpochs(from)
+    // A snapshot of behind there, if it turns out to be below the end, leaves fewer batches to replay.
+    this.replaysProducers = !snapshotOffsets(log).some(covered => covered > from)
+    if (this.replaysProducers) recoverProducers(log, from)
     let end = baseOffset
     for (let index = first; index < log.segments.length; index++) {
       const segment = log.segments[index]!
@@ -232,6 +238,7 @@ class LogLoader {
         if (wrong !== undefined) return { position: scan.position, reason: wrong }
         indexes.count(scan.bytes, scan.at, scan.sizeBytes, scan.position, segment.intervalBytes)
         log.epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
+        if (this.replaysProducers) log.producers.apply(scan.bytes, scan.at)
         end = lastOffsetOf(scan.bytes, scan.at) + 1
         this.scannedBytes += scan.sizeBytes
       }
