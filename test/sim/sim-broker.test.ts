@@ -33,4 +33,27 @@ describe('createSimBroker', () => {
     expect(await wholeRun(7)).toEqual(first)
     expect((await wholeRun(8)).digest).not.toBe(first.digest)
   })
+
+  it('after stop, kill and power cut the broker has what was acknowledged, and answers nobody in between', async () => {
+    const sim = await createSimBroker({ seed: 1 })
+    await sim.run(async () => {
+      await sim.start()
+      await using client = sim.client('client', { connectTimeoutMs: 500, requestTimeoutMs: 2000 })
+      const admin = client.admin()
+      await admin.createTopics([{ name: 'orders', partitions: 1 }])
+      const ends = { stop: () => sim.stop(), kill: () => { sim.kill() }, powerCut: () => { sim.powerCut({ keepUnsynced: 'none' }) } }
+      let expected = 0
+      for (const [name, end] of Object.entries(ends)) {
+        const place = await client.producer().send({ topic: 'orders', value: name })
+        expect(place.offset).toBe(expected++)
+        await (end as () => unknown)()
+        expect(sim.isRunning).toBe(false)
+        await expect(admin.listTopics({ timeoutMs: 2000 })).rejects.toThrow()
+        await sim.start()
+      }
+      const consumer = client.consumer()
+      consumer.assign([{ topic: 'orders', partition: 0, offset: 'beginning' }])
+      expect((await consumer.poll()).map(record => record.text())).toEqual(Object.keys(ends))
+    })
+  })
 })
