@@ -83,7 +83,8 @@ const needsRdkafka = (): string | undefined => rdkafkaPerformanceAvailable() ? u
 const needsJava = (): string | undefined => kafkaClassPath() ? undefined : "Kafka's tools could not be had"
 const needsGcc = (): string | undefined => closedLoopAvailable() ? undefined : 'no gcc for the closed-loop client'
 
-const messagesOf = (bytes: number, scale: number): number => Math.round((bytes <= 100 ? 2_000_000 : 500_000) * scale)
+/** Some seconds of a bulk load: what a client does before it flows must not count for much. */
+const messagesOf = (bytes: number, scale: number): number => Math.round((bytes <= 100 ? 5_000_000 : 1_000_000) * scale)
 
 function produceRow (bytes: number): Row {
   return {
@@ -108,7 +109,7 @@ function javaProduceRow (bytes: number): Row {
     missing: needsJava,
     measure: bench => withTopic(bench, topic => {
       // Small batches with a sync each are slow on a disk that is: bounded, so that a run ends in minutes
-      const messages = Math.round(messagesOf(bytes, bench.scale) * (bench.peer.promise === 'fsync' ? 0.1 : 0.5))
+      const messages = Math.round((bytes <= 100 ? 1_000_000 : 250_000) * bench.scale * (bench.peer.promise === 'fsync' ? 0.2 : 1))
       const warmupMessages = Math.round(messages / 2)
       warmPages((messages + warmupMessages) * bytes * 1.2)
       return metered(bench, async () => {
