@@ -15,6 +15,7 @@ import { LogState } from './log-state.ts'
 import { type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
 import { checkpointProducers } from './producer-recovery.ts'
 import { SegmentedLog } from './segmented-log.ts'
+import { syncIndexesOf } from './sync-indexes.ts'
 
 /** A log under durability `os` is synced in the background when so much of it is not, so that a restart has no more than that to check. */
 const unsyncedBytesMax = 64 * 1024 * 1024
@@ -317,33 +318,11 @@ export class LogDirectory implements LogHome {
   private advanceRecoveryPoints(logs: SegmentedLog[]): void {
     if (this.advancing) return
     this.advancing = true
-    const finish = (error?: unknown): void => {
+    syncIndexesOf(logs, error => {
       this.advancing = false
       if (error !== undefined) this.checkpointFailed(error)
       else if (this.offline === undefined && !this.stopped) this.tolerate(() => { this.writeLater('recovery points') })
-    }
-    const next = (): void => {
-      for (let log = logs.shift(); log !== undefined; log = logs.shift()) {
-        if (log.state.failure !== undefined) continue
-        let here = true
-        let isDone = false
-        const done = (error: unknown): void => {
-          isDone = true
-          if (error !== undefined) finish(error)
-          else if (!here) next()
-        }
-        try {
-          log.state.syncIndexes(done)
-        } catch (error) {
-          return finish(error)
-        }
-        here = false
-        // The rest when the disk has answered.
-        if (!isDone) return
-      }
-      finish()
-    }
-    next()
+    })
   }
 
   checkpointWatermarks(): void {

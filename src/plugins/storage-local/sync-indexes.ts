@@ -1,0 +1,31 @@
+import { type SegmentedLog } from './segmented-log.ts'
+
+/**
+ * Syncs the indexes of one log after the other, so that no more than one sync of this kind is in flight. `finished` is called once, with the
+ * first error or undefined; it may be called before this returns.
+ */
+export function syncIndexesOf(logs: readonly SegmentedLog[], finished: (error: unknown) => void): void {
+  const left = [...logs]
+  const next = (): void => {
+    for (let log = left.shift(); log !== undefined; log = left.shift()) {
+      if (log.state.failure !== undefined) continue
+      let here = true
+      let isDone = false
+      const done = (error: unknown): void => {
+        isDone = true
+        if (error !== undefined) finished(error)
+        else if (!here) next()
+      }
+      try {
+        log.state.syncIndexes(done)
+      } catch (error) {
+        return finished(error)
+      }
+      here = false
+      // The rest when the disk has answered.
+      if (!isDone) return
+    }
+    finished(undefined)
+  }
+  next()
+}
