@@ -116,11 +116,18 @@ export class LogState {
     return index < this.segments.length ? index : -1
   }
 
-  /** The oldest segment with bytes that are not known to be on the disk. Segments are synced in order, so that none before it has any. */
+  /**
+   * The oldest segment with bytes that are not known to be on the disk. Segments are synced in order, so that none before one that is has
+   * any; an empty one says nothing.
+   */
   oldestUnsynced(): Segment | undefined {
-    let index = this.segments.length
-    while (index > 0 && this.segments[index - 1]!.syncedBytes < this.segments[index - 1]!.sizeBytes) index--
-    return this.segments[index]
+    let oldest: Segment | undefined
+    for (let index = this.segments.length - 1; index >= 0; index--) {
+      const segment = this.segments[index]!
+      if (segment.syncedBytes < segment.sizeBytes) oldest = segment
+      else if (segment.sizeBytes > 0) break
+    }
+    return oldest
   }
 
   /**

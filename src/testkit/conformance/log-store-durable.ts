@@ -149,6 +149,19 @@ export const durableClaims: readonly LogStoreClaim[] = [
     await subject.settle(done)
     check(told >= 1, 'the watcher was told')
   }),
+  claim('a segment that was closed and not appended behind is flushed like any other', async subject => {
+    for (const end of ['flush', 'restart'] as const) {
+      // Chance decides what a power cut takes of each.
+      const logs = Array.from({ length: 10 }, () => newLog(subject, { durability: 'os', segmentMs: 60_000, retentionMs: -1 }))
+      for (const log of logs) append(log, makeBatch([{ timestamp: subject.nowMs(), value: 'closed by time' }]))
+      subject.advance(61_000)
+      subject.store.sweep()
+      if (end === 'flush') await subject.settle(subject.store.flush())
+      else await subject.restart!()
+      await subject.powerCut!()
+      for (const log of logs) checkEqual(reopened(subject, log).endOffset, 1, `log end, after ${end} and a power cut`)
+    }
+  }),
   claim('a topic that changes to durability fsync keeps what counted as flushed, and syncs it', async subject => {
     const log = newLog(subject, { durability: 'os' })
     fill(log, 5)

@@ -183,13 +183,17 @@ export class IndexFiles {
 
   private syncFile(suffix: string, done: (error: unknown) => void): void {
     const path = `${this.stem}${suffix}`
-    // Of a log that was deleted meanwhile, or not written yet.
-    if (this.files.stat(path) === undefined) return done(undefined)
-    const file = this.files.open(path, 'update')
-    file.sync(error => {
-      file.close()
+    try {
+      // Of a log that was deleted meanwhile, or not written yet.
+      if (this.files.stat(path) === undefined) return done(undefined)
+      const file = this.files.open(path, 'update')
+      file.sync(error => {
+        file.close()
+        done(error)
+      })
+    } catch (error) {
       done(error)
-    })
+    }
   }
 
   /** Entries were dropped from the indexes: what the files hold beyond them is overwritten by the next write. */
