@@ -65,6 +65,8 @@ class LogLoader {
   private readonly buffer = new Uint8Array(1 << 20)
   private scannedBytes = 0
   private cutBytes = 0
+  /** As the file has it. */
+  private lastEpoch = -1
   /** The scan takes the batches that it checks into the producers' state: no second look at them is needed. */
   private replaysProducers = false
 
@@ -89,6 +91,8 @@ class LogLoader {
     log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
     log.epochs.truncateEnd(log.end)
     log.epochs.truncateStart(log.start)
+    // A log of which retention has left nothing keeps its last epoch: clients that have read it ask where that ended.
+    if (log.start === log.end && log.epochs.lastEpoch < 0) log.epochs.append(this.lastEpoch, log.end)
     if (!this.replaysProducers) recoverProducers(log, log.end)
     if (!known.clean) this.keep()
     this.tidySnapshots()
@@ -160,6 +164,7 @@ class LogLoader {
     const { log } = this
     try {
       log.loadEpochs()
+      this.lastEpoch = log.epochs.lastEpoch
       log.epochs.truncateEnd(scanFrom)
     } catch (error) {
       if (!(error instanceof CheckpointTextError)) throw error

@@ -109,6 +109,20 @@ export const durableClaims: readonly LogStoreClaim[] = [
     checkThrows('MR_PRODUCER_OUT_OF_ORDER', () => append(again, sent(3)), 'a gap')
     checkEqual(append(again, sent(2)).duplicate, false, 'the next batch')
   })),
+  ...ends.map(([end, name]) => claim(`a log of which nothing is left knows its last epoch after ${name}, and after another one`, async subject => {
+    const changed = { segmentBytes: 500 }
+    const log = newLog(subject, changed)
+    for (let index = 0; index < 12; index++) append(log, makeBatch(1), index >> 1)
+    await subject.settle(subject.store.flush())
+    log.raiseHighWatermark(12)
+    log.deleteTo(12)
+    for (let life = 0; life < 2; life++) {
+      await subject[end]!()
+      const found = reopened(subject, log, changed)
+      checkEqual([found.startOffset, found.endOffset, found.lastEpoch], [12, 12, 5], 'start, end and last epoch')
+      checkEqual([found.epochEnd(5), found.epochEnd(2)], [{ leaderEpoch: 5, endOffset: 12 }, { leaderEpoch: 2, endOffset: 12 }], 'where epochs end')
+    }
+  })),
   claim('a kill takes nothing that was appended, flushed or not', async subject => {
     const logs = [newLog(subject, { durability: 'fsync', segmentBytes: 600 }), newLog(subject, { durability: 'os' })]
     for (const log of logs) fill(log, 30)
