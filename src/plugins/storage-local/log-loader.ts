@@ -208,7 +208,7 @@ class LogLoader {
     this.loadEpochs(from)
     // A snapshot of behind there, if it turns out to be below the end, leaves fewer batches to replay.
     this.replaysProducers = !snapshotOffsets(log).some(covered => covered > from)
-    if (this.replaysProducers) recoverProducers(log, from)
+    if (this.replaysProducers) recoverProducers(log, from, resume === undefined ? undefined : { segment: begin, indexes: resume.indexes })
     let end = baseOffset
     for (let index = first; index < log.segments.length; index++) {
       const segment = log.segments[index]!

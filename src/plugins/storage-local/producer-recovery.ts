@@ -1,9 +1,11 @@
 import { decodeProducerSnapshot, encodeProducerSnapshot } from '../../kernel/log/producer-snapshot.ts'
 import { ProducerState, type ProducerEntry } from '../../kernel/log/producer-state.ts'
 import { isControl, lastOffsetOf, producerIdOf } from '../../kernel/record/batch-header.ts'
+import { type SegmentIndexes } from './core/segment-indexes.ts'
 import { parseSegmentFileName, segmentFileName } from './core/segment-name.ts'
 import { BatchScan } from './io/batch-scan.ts'
 import { readWhole } from './io/index-file.ts'
+import { type Segment } from './io/segment.ts'
 import { type LogState } from './log-state.ts'
 
 /** Writes what is known of the producers below `offset`. It reaches the disk later; a restart without it reads batches instead. */
@@ -50,15 +52,22 @@ export function snapshotOffsets(log: LogState): number[] {
   return offsets
 }
 
+/** A segment that is not open yet, and what is known of its batches. */
+interface PartlyKnown {
+  readonly segment: Segment
+  readonly indexes: SegmentIndexes
+}
+
 /**
  * Makes the producers' state that of the records below `offset`: from the newest snapshot that is whole, and the headers of the batches
- * behind it. Snapshots of offsets above, and those that are not whole, are removed.
+ * behind it. Snapshots of offsets above, and those that are not whole, are removed. `begun` is the segment that holds `offset` where that
+ * is not open yet.
  */
-export function recoverProducers(log: LogState, offset: number): void {
+export function recoverProducers(log: LogState, offset: number, begun?: PartlyKnown): void {
   for (const covered of snapshotOffsets(log)) {
     if (covered > offset || readSnapshot(log, covered) === undefined) log.world.files.remove(snapshotPath(log, covered))
   }
-  loadProducers(log, log.producers, offset)
+  loadProducers(log, log.producers, offset, begun)
 }
 
 /**
@@ -87,7 +96,7 @@ function readSnapshot(log: LogState, offset: number): ProducerEntry[] | undefine
   return bytes === undefined ? undefined : decodeProducerSnapshot(bytes)
 }
 
-function loadProducers(log: LogState, producers: ProducerState, offset: number): void {
+function loadProducers(log: LogState, producers: ProducerState, offset: number, begun?: PartlyKnown): void {
   producers.clear()
   let from = -1
   for (const covered of snapshotOffsets(log).reverse()) {
@@ -97,22 +106,23 @@ function loadProducers(log: LogState, producers: ProducerState, offset: number):
     from = covered
     break
   }
-  replayProducers(log, producers, from, offset)
+  for (const segment of log.segments) {
+    if (segment.baseOffset >= offset) return
+    const end = segment === begun?.segment ? offset : segment.endOffset
+    if (end > from && segment.sizeBytes > 0) replay(segment, segment === begun?.segment ? begun.indexes : undefined, producers, from, offset)
+  }
 }
 
-/** Takes the batches from `from` on and below `to` into the producers' state. */
-function replayProducers(log: LogState, producers: ProducerState, from: number, to: number): void {
-  for (const segment of log.segments) {
-    if (segment.endOffset <= from || segment.sizeBytes === 0) continue
-    if (segment.baseOffset >= to) return
-    const start = from <= segment.baseOffset ? 0 : segment.find(from).position
-    segment.withFile(file => {
-      const scan = new BatchScan(file, start, segment.sizeBytes)
-      while (scan.next() && lastOffsetOf(scan.bytes, scan.at) < to) {
-        if (producerIdOf(scan.bytes, scan.at) < 0) continue
-        if (isControl(scan.bytes, scan.at) && !scan.load()) return
-        producers.apply(scan.bytes, scan.at)
-      }
-    })
-  }
+/** Takes the batches of a segment from `from` on and below `to` into the producers' state. */
+function replay(segment: Segment, known: SegmentIndexes | undefined, producers: ProducerState, from: number, to: number): void {
+  const { offsets } = known ?? segment.indexes()
+  const entry = offsets.floor(from)
+  segment.withFile(file => {
+    const scan = new BatchScan(file, entry < 0 ? 0 : offsets.positionAt(entry), segment.sizeBytes)
+    while (scan.next() && lastOffsetOf(scan.bytes, scan.at) < to) {
+      if (lastOffsetOf(scan.bytes, scan.at) < from || producerIdOf(scan.bytes, scan.at) < 0) continue
+      if (isControl(scan.bytes, scan.at) && !scan.load()) return
+      producers.apply(scan.bytes, scan.at)
+    }
+  })
 }

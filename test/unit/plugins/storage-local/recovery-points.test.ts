@@ -62,6 +62,37 @@ describe('recovery points', () => {
     expect(pointIn(files)).toBeNaN()
   })
 
+  it('producers between the last snapshot and the recovery point are known after a kill', async () => {
+    const timers = new ManualTimers()
+    let files = new MemoryFileSystem({ clock: timers.clock })
+    let store = await startedStore(files, timers)
+    const settings = topicSettings({ indexIntervalBytes: 100 })
+    const append = (batch: Uint8Array) => store.find(id.topicId, 0)!.append(batch, 0, batch.length, { role: 'leader', leaderEpoch: 0 })
+    const sent = (sequence: number) => makeBatch(1, { producerId: 4, producerEpoch: 0, baseSequence: sequence })
+    const kill = async (): Promise<void> => {
+      files = files.afterCrash({ keepUnsynced: 'all' })
+      const again = new ManualTimers(timers.clock)
+      store = await startedStore(files, again)
+      store.find(id.topicId, 0)!.configure(settings)
+      checkpoint = () => { again.advance(60_000) }
+    }
+    let checkpoint = (): void => { timers.advance(60_000) }
+    store.create(id, settings)
+    for (let index = 0; index < 10; index++) append(makeBatch(1))
+    // Makes a snapshot of the first ten.
+    await kill()
+    for (let sequence = 0; sequence < 6; sequence++) append(sent(sequence))
+    for (let index = 0; index < 10; index++) append(makeBatch(1))
+    await store.flush()
+    checkpoint()
+    await settled()
+    expect(pointIn(files)).toBe(26)
+    append(makeBatch(1))
+    await kill()
+    for (let sequence = 1; sequence < 6; sequence++) expect(append(sent(sequence))).toEqual({ baseOffset: 10 + sequence, lastOffset: 10 + sequence, duplicate: true })
+    expect(append(sent(6))).toMatchObject({ baseOffset: 27, duplicate: false })
+  })
+
   it('a power cut that takes the end of one index alone leaves lookups by time as a scan finds them', async () => {
     for (let seed = 0; seed < 40; seed++) {
       const timers = new ManualTimers()
