@@ -24,7 +24,7 @@ const fixedSeeds: readonly (readonly [seed: number, operations: number, found: s
 
 describe('a whole broker with clients in virtual time', () => {
   it('10,000 random operations, twice with one seed, break no claim and leave equal traces', { timeout: 600_000 }, async () => {
-    const [first, second] = await Promise.all([digestOf(9, 10_000), digestOf(9, 10_000)])
+    const [first, second] = await Promise.all([digestOf(7, 10_000), digestOf(7, 10_000)])
     expect(second).toBe(first)
   })
 

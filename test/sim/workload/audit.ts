@@ -24,6 +24,8 @@ export class Audit {
   }
 
   async run(): Promise<void> {
+    // That the peer lost its power, a connection from before learns only when it is used.
+    this.client.reconnect()
     for (const topic of this.stage.topics.all()) {
       for (let partition = 0; partition < topic.partitions && !topic.doomed; partition++) await this.scan({ topic, partition })
     }
