@@ -122,6 +122,7 @@ export const errorTable = {
   MR_TOPIC_DELETION_DISABLED: row('request', false, 73, 403, 'topics cannot be deleted while delete.topic.enable is false'),
   MR_TOPIC_EXISTS: row('request', false, 36, 409, 'topic {topic} exists already'),
   MR_TOPIC_NAME_INVALID: row('request', false, 17, 400, 'invalid topic name {topic}: {reason}'),
+  MR_TOPIC_NAME_RESERVED: row('request', false, 29, 403, 'the name {topic} is that of the metadata log; choose another name'),
   MR_TOPIC_PARTITIONS_INVALID: row('request', false, 37, 400, 'topic {topic}: {reason}'),
   MR_TOPIC_REPLICATION_INVALID: row('request', false, 38, 400, 'topic {topic}: {reason}'),
   MR_TOPIC_REQUEST_INVALID: row('request', false, 42, 400, 'topic {topic}: {reason}'),

@@ -8,10 +8,19 @@ const legal = /^[a-zA-Z0-9._-]+$/
 /** Kept by the broker for itself, by name, as Kafka's clients know them. */
 const internalNames: ReadonlySet<string> = new Set(['__consumer_offsets', '__transaction_state', '__share_group_state'])
 
+/** Of Kafka's metadata log, which is no topic: clients take what has this name for it, and so do tools that read a data directory. */
+const reservedNames: ReadonlySet<string> = new Set(['__cluster_metadata'])
+
 /** Refuses what Kafka refuses, with MR_TOPIC_NAME_INVALID. */
 export function checkTopicName(name: string): void {
   const reason = nameFault(name)
   if (reason !== undefined) throw new MillraceError('MR_TOPIC_NAME_INVALID', { topic: name, reason })
+}
+
+/** Refuses a name that no topic may be given, with MR_TOPIC_NAME_INVALID or MR_TOPIC_NAME_RESERVED. */
+export function checkNewTopicName(name: string): void {
+  checkTopicName(name)
+  if (reservedNames.has(name)) throw new MillraceError('MR_TOPIC_NAME_RESERVED', { topic: name })
 }
 
 export const isInternalTopic = (name: string): boolean => internalNames.has(name)

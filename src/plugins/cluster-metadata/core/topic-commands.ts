@@ -1,8 +1,9 @@
+import { repeated } from '../../../base/repeated.ts'
 import { checkTopicConfigs } from '../../../kernel/config/check-config.ts'
 import { resolveTopicConfigs, type BrokerValue } from '../../../kernel/config/resolve-topic-settings.ts'
 import { isMillraceError, MillraceError } from '../../../kernel/errors/millrace-error.ts'
 import { zeroUuid, type Uuid } from '../../../kernel/model/ids.ts'
-import { checkTopicName, collisionKey, isInternalTopic } from '../../../kernel/model/topic-name.ts'
+import { checkNewTopicName, collisionKey, isInternalTopic } from '../../../kernel/model/topic-name.ts'
 import { type CreatedTopic, type CreateTopic, type DeletedTopic } from '../../../kernel/ports/controller.ts'
 import { usableBrokers } from './broker-registry.ts'
 import { type Decision } from './decision.ts'
@@ -101,7 +102,7 @@ class TopicCreation {
   }
 
   private checkName(name: string): void {
-    checkTopicName(name)
+    checkNewTopicName(name)
     if (this.image.topics.has(name)) throw new MillraceError('MR_TOPIC_EXISTS', { topic: name })
     const key = collisionKey(name)
     const other = this.namesByKey.get(key) ?? this.image.namesByCollisionKey.get(key)
@@ -178,14 +179,3 @@ const alwaysSynced = (values: ReadonlyMap<string, string>): ReadonlyMap<string, 
 
 const refusedTopic = (name: string, error: MillraceError): CreatedTopic =>
   ({ name, error, id: zeroUuid, partitions: -1, replicationFactor: -1, configs: [], warnings: [] })
-
-function repeated<T>(values: readonly T[]): ReadonlySet<T> {
-  const seen = new Set<T>()
-  const twice = new Set<T>()
-  for (const value of values) {
-    if (value === undefined) continue
-    if (seen.has(value)) twice.add(value)
-    seen.add(value)
-  }
-  return twice
-}

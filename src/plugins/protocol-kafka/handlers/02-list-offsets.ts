@@ -1,3 +1,4 @@
+import { repeated } from '../../../base/repeated.ts'
 import { type Exchange, type ProtocolHandler } from '../../../kernel/ports/protocol-handler.ts'
 import { type Replica } from '../../../kernel/ports/replicator.ts'
 import { type Logger } from '../../../kernel/ports/telemetry.ts'
@@ -6,7 +7,6 @@ import { type listOffsetsApi, type ListOffsetsRequest } from '../../../wire/mess
 import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
 import { epochAt } from '../core/epoch-at.ts'
 import { codeOf } from '../core/error-code.ts'
-import { repeated } from '../core/repeated.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 import { leaderOf } from '../partition-leader.ts'
 import { type ServingTools } from '../serving-tools.ts'

@@ -1,3 +1,4 @@
+import { repeated } from '../../../base/repeated.ts'
 import { isMillraceError } from '../../../kernel/errors/index.ts'
 import { type Controller, type CreatedTopic, type CreateTopic } from '../../../kernel/ports/controller.ts'
 import { type Exchange, type ProtocolHandler } from '../../../kernel/ports/protocol-handler.ts'
@@ -7,7 +8,6 @@ import { type createTopicsApi, type CreateTopicsRequest } from '../../../wire/me
 import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
 import { configSources } from '../core/config-codes.ts'
 import { codeOf } from '../core/error-code.ts'
-import { repeated } from '../core/repeated.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 import { type ServingTools } from '../serving-tools.ts'
 import { withDeadline } from '../with-deadline.ts'

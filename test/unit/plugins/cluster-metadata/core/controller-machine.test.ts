@@ -67,7 +67,7 @@ describe('creating topics', () => {
     expect(records).toEqual([])
   })
 
-  it.each([['a b', 17], ['', 17], ['..', 17], ['x'.repeat(250), 17]])('the name %j is refused', (name, code) => {
+  it.each([['a b', 17], ['', 17], ['..', 17], ['x'.repeat(250), 17], ['__cluster_metadata', 29]])('the name %j is refused', (name, code) => {
     expect(benchWithBrokers(1).create(name).map(kafkaCode)).toEqual([code])
   })
 

@@ -3,7 +3,6 @@ import { MillraceError } from '../../../../../src/kernel/errors/index.ts'
 import { detachBytes } from '../../../../../src/plugins/protocol-kafka/core/detach-bytes.ts'
 import { epochAt } from '../../../../../src/plugins/protocol-kafka/core/epoch-at.ts'
 import { codeForVersion, codeOf } from '../../../../../src/plugins/protocol-kafka/core/error-code.ts'
-import { repeated } from '../../../../../src/plugins/protocol-kafka/core/repeated.ts'
 
 describe('error codes', () => {
   it('an error of the table has its code, any other is UNKNOWN_SERVER_ERROR', () => {
@@ -48,11 +47,5 @@ describe('keeping the bytes of a request', () => {
     memory.fill(0)
     expect([...message.list[0]!.records]).toEqual([2, 3])
     expect(message.list[1]!.records).toBe(other)
-  })
-})
-
-describe('repeated items', () => {
-  it('are those that occur more than once', () => {
-    expect([...repeated(['a', 'b', 'a', 'c', 'a', 'b'])]).toEqual(['a', 'b'])
   })
 })
