@@ -1,5 +1,6 @@
 import { LruCache } from '../../base/lru-cache.ts'
 import { brokerValuesOf } from '../../kernel/config/describe-configs.ts'
+import { MillraceError } from '../../kernel/errors/millrace-error.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { definePlugin } from '../../kernel/plugin/define-plugin.ts'
 import { BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
@@ -41,8 +42,13 @@ export const plugin = definePlugin({
 })
 
 function topicRules(settings: BrokerSettings, partitionsMax: number): TopicRules {
+  const partitionsDefault = settings.integer('num.partitions')
+  if (partitionsDefault > partitionsMax) {
+    const reason = `a topic has at most ${partitionsMax} partitions; lower it, or raise partitionsMax of cluster-metadata`
+    throw new MillraceError('MR_CONFIG_INVALID', { key: 'num.partitions', value: partitionsDefault, reason })
+  }
   return {
-    partitionsDefault: settings.integer('num.partitions'),
+    partitionsDefault,
     replicationFactorDefault: settings.integer('default.replication.factor'),
     deletionAllowed: settings.flag('delete.topic.enable'),
     partitionsMax,
