@@ -85,6 +85,17 @@ export class EpochHistory {
     this.changes++
   }
 
+  /**
+   * The log now goes from `startOffset` to `endOffset`. One of which retention or a deletion left nothing keeps the epoch that it had at its
+   * end: clients that have read it ask where that ended. One that ends at 0 has no records behind it to have had an epoch.
+   */
+  fit(startOffset: number, endOffset: number): void {
+    const last = startOffset === endOffset && endOffset > 0 ? this.epochOf(endOffset) : -1
+    this.truncateEnd(endOffset)
+    this.truncateStart(startOffset)
+    if (this.entries.length === 0) this.append(last, endOffset)
+  }
+
   clear(): void {
     if (this.entries.length > 0) this.changes++
     this.entries = []

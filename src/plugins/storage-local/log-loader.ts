@@ -1,4 +1,5 @@
 import { CheckpointTextError } from '../../kernel/log/checkpoint-text.ts'
+import { type EpochEntry } from '../../kernel/log/epoch-history.ts'
 import { baseOffsetOf, crcValid, lastOffsetOf, leaderEpochOf } from '../../kernel/record/batch-header.ts'
 import { drawJitterMs, relativeOffsetMax } from '../../kernel/log/roll-policy.ts'
 import { planDirectory } from './core/directory-plan.ts'
@@ -65,8 +66,8 @@ class LogLoader {
   private readonly buffer = new Uint8Array(1 << 20)
   private scannedBytes = 0
   private cutBytes = 0
-  /** As the file has it. */
-  private lastEpoch = -1
+  /** As the file has them. */
+  private filedEpochs: readonly EpochEntry[] = []
   /** The scan takes the batches that it checks into the producers' state: no second look at them is needed. */
   private replaysProducers = false
 
@@ -89,10 +90,7 @@ class LogLoader {
     log.flushed = log.synced = log.indexed = log.end
     log.watermark = Math.min(Math.max(known.highWatermark, log.start), log.end)
     log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
-    log.epochs.truncateEnd(log.end)
-    log.epochs.truncateStart(log.start)
-    // A log of which retention has left nothing keeps its last epoch: clients that have read it ask where that ended.
-    if (log.start === log.end && log.epochs.lastEpoch < 0) log.epochs.append(this.lastEpoch, log.end)
+    this.fitEpochs()
     if (!this.replaysProducers) recoverProducers(log, log.end)
     if (!known.clean) this.keep()
     this.tidySnapshots()
@@ -164,7 +162,7 @@ class LogLoader {
     const { log } = this
     try {
       log.loadEpochs()
-      this.lastEpoch = log.epochs.lastEpoch
+      this.filedEpochs = [...log.epochs.all]
       log.epochs.truncateEnd(scanFrom)
     } catch (error) {
       if (!(error instanceof CheckpointTextError)) throw error
@@ -179,6 +177,15 @@ class LogLoader {
         })
       }
     }
+  }
+
+  /** What a truncation to the same end leaves: see `EpochHistory.fit`. The scan has seen no batch of a log of which nothing is left. */
+  private fitEpochs(): void {
+    const { epochs, start, end } = this.log
+    epochs.fit(start, end)
+    if (start < end || epochs.lastEpoch >= 0) return
+    for (const { epoch, startOffset } of this.filedEpochs) epochs.append(epoch, startOffset)
+    epochs.fit(start, end)
   }
 
   /** After a clean stop: the end of the log is the end of the last segment's last batch. */

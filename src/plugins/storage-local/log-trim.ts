@@ -67,7 +67,7 @@ export function truncateLog(log: LogState, offset: number): void {
     log.synced = log.flushed = log.end
     log.watermark = Math.min(watermark, log.end)
     log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
-    log.epochs.truncateEnd(log.end)
+    log.epochs.fit(log.start, log.end)
     for (const covered of snapshotOffsets(log)) if (covered > log.end) log.world.files.remove(snapshotPath(log, covered))
     log.snapshotPosition = 0
     recoverProducers(log, log.end)

@@ -112,7 +112,7 @@ export class MemoryLog implements PartitionLog {
     this.end = Math.max(this.start, this.segments.at(-1)!.endOffset)
     this.watermark = Math.min(this.watermark, this.end)
     this.bytes = this.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
-    this.epochs.truncateEnd(this.end)
+    this.epochs.fit(this.start, this.end)
     this.rebuildProducers()
   }
 

@@ -47,6 +47,16 @@ export const trimClaims: readonly LogStoreClaim[] = [
     checkEqual(append(log, makeBatch(1)).baseOffset, 4, 'offset of the next batch')
     checkEqual((await readRecords(subject, log)).length, 1, 'records')
   }),
+  claim('a truncation of what was appended to an emptied log leaves the epoch that it had', async subject => {
+    const log = newLog(subject)
+    for (let epoch = 0; epoch < 4; epoch++) append(log, makeBatch(1), epoch)
+    log.raiseHighWatermark(4)
+    log.deleteTo(4)
+    append(log, makeBatch(2), 3)
+    log.truncateTo(4)
+    checkEqual([log.startOffset, log.endOffset, log.lastEpoch], [4, 4, 3], 'start, end and last epoch')
+    checkEqual(log.epochEnd(3), { leaderEpoch: 3, endOffset: 4 }, 'where the epoch ends')
+  }),
   claim('after a truncation producers are where the records left have them', async subject => {
     const log = newLog(subject, { segmentBytes: 400 })
     const sent = (sequence: number): Uint8Array => makeBatch(1, { producerId: 3, producerEpoch: 0, baseSequence: sequence })

@@ -52,6 +52,20 @@ describe('EpochHistory', () => {
     expect([6, 7, 9, 10, 99].map(offset => made.epochOf(offset))).toEqual([-1, 2, 2, 3, 3])
   })
 
+  test('a log of which nothing is left keeps the epoch at its end, unless it has never had a record below', () => {
+    const made = history([0, 0], [1, 5], [2, 9])
+    made.fit(5, 8)
+    expect(pairs(made)).toEqual([[1, 5]])
+    made.fit(5, 5)
+    made.fit(5, 5)
+    expect(pairs(made)).toEqual([[1, 5]])
+    made.fit(3, 3)
+    expect(pairs(made)).toEqual([])
+    const fresh = history([4, 0])
+    fresh.fit(0, 0)
+    expect(pairs(fresh)).toEqual([])
+  })
+
   test('a truncation takes the entries at and above the new end', () => {
     const made = history([0, 0], [1, 5], [2, 9])
     made.truncateEnd(9)
