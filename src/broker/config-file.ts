@@ -48,7 +48,7 @@ async function contents(files: FileSystem, path: string, directory: string): Pro
     return given
   } catch (error) {
     if (isMillraceError(error)) throw error
-    throw new MillraceError('MR_CONFIG_FILE', { path, reason: error instanceof Error ? error.message : String(error) }, error)
+    throw new MillraceError('MR_CONFIG_FILE', { path, reason: `it cannot be read: ${error instanceof Error ? error.message : String(error)}` }, error)
   }
 }
 

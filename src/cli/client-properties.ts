@@ -2,6 +2,7 @@ import { suggestion } from '../base/suggestion.ts'
 import { MillraceError } from '../kernel/errors/index.ts'
 import type { ConnectionSettings, SaslOptions } from '../client/index.ts'
 import { parseProperties, type Property } from './properties-text.ts'
+import { unreadableReason } from './unreadable.ts'
 
 type Settings = { -readonly [Key in keyof ConnectionSettings]?: ConnectionSettings[Key] }
 
@@ -139,7 +140,7 @@ class ClientProperties {
     try {
       return this.#readText(value)
     } catch (error) {
-      throw this.#wrong(key, error instanceof Error ? error.message : String(error))
+      throw this.#wrong(key, `${key}=${value}: ${unreadableReason(error)}`)
     }
   }
 

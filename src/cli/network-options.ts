@@ -4,6 +4,7 @@ import type { Admin, Client, ConnectionSettings } from '../client/index.ts'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
 import { connectionFromProperties } from './client-properties.ts'
 import { type OutputFormat } from './output.ts'
+import { unreadableReason } from './unreadable.ts'
 import { TroubleLog } from './trouble-log.ts'
 
 export interface NetworkFlags {
@@ -42,7 +43,7 @@ function propertiesOf(path: string): Partial<ConnectionSettings> {
   try {
     text = readText(path)
   } catch (error) {
-    throw new MillraceError('MR_CONFIG_FILE', { path, reason: `${(error as Error).message}; --command-config takes a file of Kafka client properties` }, error)
+    throw new MillraceError('MR_CONFIG_FILE', { path, reason: `${unreadableReason(error)}; --command-config takes a file of Kafka client properties` }, error)
   }
   return connectionFromProperties(text, path, readText)
 }

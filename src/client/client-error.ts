@@ -1,4 +1,4 @@
-import { isMillraceError, MillraceError, type ErrorDetails } from '../kernel/errors/index.ts'
+import { isMillraceError, MillraceError, type ErrorCode, type ErrorDetails } from '../kernel/errors/index.ts'
 import { kafkaError, kafkaErrorName, kafkaErrors } from '../wire/index.ts'
 
 const notAuthorized: ReadonlySet<number> = new Set([
@@ -15,13 +15,18 @@ export interface ErrorSubject {
   readonly message?: string | null
 }
 
-/** The error that stands for a code of the protocol. Where our own table has a code for the same thing, it is that one. */
+/**
+ * The error that stands for a code of the protocol. Where our own table has a code for the same thing, it is that one. A broker's words that name
+ * the topic themselves are not put behind its name a second time.
+ */
 export function brokerError(kafkaCode: number, subject: ErrorSubject): MillraceError {
   const { what, topic, partition } = subject
   const message = subject.message ?? undefined
-  const details: ErrorDetails = {
-    what, topic, partition, kafkaCode, error: kafkaErrorName(kafkaCode), message: message === undefined ? '' : ` (${message})`,
-  }
+  const error = kafkaErrorName(kafkaCode)
+  const details: ErrorDetails = { what, topic, partition, kafkaCode, error, message: message === undefined ? '' : ` (${message})` }
+  const isWhole = message !== undefined && topic !== undefined && names(message, topic)
+  const refused = (code: ErrorCode): MillraceError => new MillraceError(code, details, undefined, isWhole ? `${message} (the broker answered ${error})` : undefined)
+  const aboutTopic = (code: ErrorCode, reason: string): MillraceError => new MillraceError(code, { ...details, reason: message ?? reason }, undefined, isWhole ? message : undefined)
   switch (kafkaCode) {
     case kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION:
       return new MillraceError('MR_TOPIC_UNKNOWN', details)
@@ -30,15 +35,23 @@ export function brokerError(kafkaCode: number, subject: ErrorSubject): MillraceE
     case kafkaErrors.TOPIC_ALREADY_EXISTS:
       return new MillraceError('MR_TOPIC_EXISTS', details)
     case kafkaErrors.INVALID_TOPIC_EXCEPTION:
-      return new MillraceError('MR_TOPIC_NAME_INVALID', { ...details, reason: message ?? 'the broker refused it' })
+      return aboutTopic('MR_TOPIC_NAME_INVALID', 'the broker refused it')
     case kafkaErrors.INVALID_PARTITIONS:
-      return new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { ...details, reason: message ?? kafkaErrorName(kafkaCode) })
+      return aboutTopic('MR_TOPIC_PARTITIONS_INVALID', error)
     case kafkaErrors.INVALID_REPLICATION_FACTOR:
-      return new MillraceError('MR_TOPIC_REPLICATION_INVALID', { ...details, reason: message ?? kafkaErrorName(kafkaCode) })
+      return aboutTopic('MR_TOPIC_REPLICATION_INVALID', error)
+    case kafkaErrors.INVALID_REPLICA_ASSIGNMENT:
+      return aboutTopic('MR_TOPIC_ASSIGNMENT_INVALID', error)
     default:
-      if (notAuthorized.has(kafkaCode)) return new MillraceError('MR_CLIENT_NOT_AUTHORIZED', details)
-      return new MillraceError(kafkaError(kafkaCode).retriable ? 'MR_CLIENT_BROKER_BUSY' : 'MR_CLIENT_BROKER_REFUSED', details)
+      if (notAuthorized.has(kafkaCode)) return refused('MR_CLIENT_NOT_AUTHORIZED')
+      return refused(kafkaError(kafkaCode).retriable ? 'MR_CLIENT_BROKER_BUSY' : 'MR_CLIENT_BROKER_REFUSED')
   }
+}
+
+/** Whether a text has the name in it as a word of its own. */
+function names(text: string, name: string): boolean {
+  const escaped = name.replaceAll(/[^\w\s]/g, '\\$&')
+  return new RegExp(`(?<![\\w.-])${escaped}(-\\d+)?(?![\\w-]|\\.\\w)`).test(text)
 }
 
 /** Whether the same call may succeed later. What is no error of the table is a defect and is not tried again. */

@@ -26,7 +26,7 @@ export class LevelKeyValueEngine implements KeyValueEngine {
       return new LevelKeyValueStore(path, database, () => openHere.delete(place))
     } catch (error) {
       openHere.delete(place)
-      throw openError(error, path)
+      throw openError(error, path, place)
     }
   }
 }
@@ -48,10 +48,10 @@ function realPathOf(path: string): string {
   }
 }
 
-/** LevelDB hides its reason in the cause. */
-function openError(error: unknown, path: string): MillraceError {
+/** LevelDB hides its reason in the cause, and names its files by their whole paths. */
+function openError(error: unknown, path: string, place: string): MillraceError {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   if (errnoOf(cause) === 'LEVEL_LOCKED') return new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path }, error)
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason }, error)
+  return new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason: reason.replaceAll(`${place}/`, '') }, error)
 }

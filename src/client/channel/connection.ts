@@ -1,7 +1,7 @@
 import { BoundedQueue } from '../../base/bounded-queue.ts'
 import { BytesReader } from '../../base/bytes-reader.ts'
 import { BytesWriter } from '../../base/bytes-writer.ts'
-import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
+import { isMillraceError, MillraceError, reasonOf } from '../../kernel/errors/index.ts'
 import { type Timer, type Timers, type Clock } from '../../kernel/ports/clock.ts'
 import { type Endpoint, type Socket, type SocketHandler } from '../../kernel/ports/network.ts'
 import {
@@ -236,7 +236,7 @@ export class Connection implements SocketHandler {
   /** What a request is told when its connection ended: the cause itself where it says all, else that it was cut off. */
   private disconnected(api: AnyApi | undefined, error: unknown): unknown {
     if (isMillraceError(error) && !isMillraceError(error, 'MR_NET_CLOSED')) return error
-    const reason = error instanceof Error ? error.message : 'the broker closed it'
+    const reason = error instanceof Error ? reasonOf(error) : 'the broker closed it'
     const { host, port } = this.options.endpoint
     return new MillraceError('MR_CLIENT_DISCONNECTED', { host, port, api: api?.name ?? 'a request', reason }, error)
   }

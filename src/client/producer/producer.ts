@@ -1,4 +1,4 @@
-import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
+import { isMillraceError, MillraceError, reasonOf } from '../../kernel/errors/index.ts'
 import { type Timer } from '../../kernel/ports/clock.ts'
 import { closedError } from '../client-error.ts'
 import { type ClientSettings } from '../client-options.ts'
@@ -287,10 +287,15 @@ export class Producer {
   private unreachable(topic: TopicQueue, cause: unknown): MillraceError {
     const { client, settings } = this.parts
     const none = `no answer about topic ${topic.name} within ${settings.blockMsMax} ms`
-    return new MillraceError('MR_CLIENT_NO_BROKERS', {
-      brokers: client.bootstrap.map(({ host, port }) => `${host}:${port}`).join(', '), reason: cause instanceof Error ? cause.message : none,
-    }, cause)
+    const brokers = client.bootstrap.map(({ host, port }) => `${host}:${port}`).join(', ')
+    return new MillraceError('MR_CLIENT_NO_BROKERS', { brokers, reason: cause instanceof Error ? without(brokers, cause) : none }, cause)
   }
+}
+
+/** What went wrong at the only broker there is, without its address, which is said before; of several, which of them. */
+function without(brokers: string, cause: Error): string {
+  const isOfThem = isMillraceError(cause) && `${cause.details['host']}:${cause.details['port']}` === brokers
+  return isOfThem ? reasonOf(cause) : cause.message
 }
 
 function addTicket(to: { flushes: FlushTicket[] | undefined }, ticket: FlushTicket): void {

@@ -55,7 +55,7 @@ export const errorTable = {
   MR_CLUSTER_NODE_MISMATCH: row('config', false, 104, 500, '{path} was written by node {found}, not by node {expected}; use the node id it was made with, or another directory'),
   MR_CLUSTER_TIMEOUT: row('operational', true, 7, 504, 'the metadata did not change within {timeoutMs} ms; it may do so yet'),
   // configuration of broker and topics
-  MR_CONFIG_FILE: row('config', false, 40, 400, 'cannot read the configuration {path}: {reason}'),
+  MR_CONFIG_FILE: row('config', false, 40, 400, 'configuration {path}: {reason}'),
   MR_CONFIG_INVALID: row('request', false, 40, 400, 'invalid value {value} for {key}: {reason}'),
   MR_CONFIG_RESOURCE: row('request', false, 42, 400, 'no such settings: {reason}'),
   MR_CONFIG_UNKNOWN: row('request', false, 40, 400, 'unknown setting {key}{suggestion}'),

@@ -14,8 +14,9 @@ export class MillraceError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetails
 
-  constructor(code: ErrorCode, details: ErrorDetails = {}, cause?: unknown) {
-    super(fillTemplate(errorTable[code].template, details), cause === undefined ? undefined : { cause })
+  /** `words`: what it says in place of the template, where somebody else has said it in a whole sentence: a broker that was asked. */
+  constructor(code: ErrorCode, details: ErrorDetails = {}, cause?: unknown, words?: string) {
+    super(words ?? fillTemplate(errorTable[code].template, details), cause === undefined ? undefined : { cause })
     this.code = code
     this.details = details
   }
@@ -29,6 +30,16 @@ export class MillraceError extends Error {
 export function isMillraceError(error: unknown, code?: ErrorCode): error is MillraceError {
   if (typeof error !== 'object' || error === null || !(mark in error)) return false
   return code === undefined || (error as MillraceError).code === code
+}
+
+/**
+ * What an error adds to a sentence that has named what failed already: its reason where it has one, else all that it says. A whole message inside
+ * of another would name the same thing twice.
+ */
+export function reasonOf(error: unknown): string {
+  const reason = isMillraceError(error) ? error.details['reason'] : undefined
+  if (typeof reason === 'string' && reason !== '') return reason
+  return error instanceof Error ? error.message : String(error)
 }
 
 function fillTemplate(template: string, details: ErrorDetails): string {

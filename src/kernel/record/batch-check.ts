@@ -1,4 +1,4 @@
-import { isMillraceError, MillraceError, type ErrorCode } from '../errors/index.ts'
+import { isMillraceError, MillraceError, reasonOf, type ErrorCode } from '../errors/index.ts'
 import { type TopicSettings } from '../model/topic-settings.ts'
 import { type Compression } from '../ports/compression.ts'
 import {
@@ -110,8 +110,8 @@ export class BatchCheck {
   refuseDecompression(error: unknown): false {
     if (!isMillraceError(error)) throw error
     // The CRC was right: sent again, the bytes would be the same. So it is an invalid batch and not a corrupt one, which clients retry.
-    if (error.code === 'MR_RECORD_CORRUPT') return this.refuse('MR_RECORD_BATCH_INVALID', `its records can not be decompressed: ${error.message}`)
-    return this.refuse(error.code, error.message)
+    if (error.code === 'MR_RECORD_CORRUPT') return this.refuse('MR_RECORD_BATCH_INVALID', `its records can not be decompressed: ${reasonOf(error)}`)
+    return this.refuse(error.code, reasonOf(error))
   }
 
   /** The refusal as an error to throw or to answer with. */

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { connectionFromProperties } from '../../../src/cli/client-properties.ts'
-import { MillraceError } from '../../../src/kernel/errors/index.ts'
 
 const files: Readonly<Record<string, string>> = { '/ca.pem': 'CA', '/both.pem': 'BOTH', '/cert.pem': 'CERT', '/key.pem': 'KEY' }
 const readText = (path: string): string => {
-  if (files[path] === undefined) throw new MillraceError('MR_FILE_NOT_FOUND', { operation: 'open', path })
+  if (files[path] === undefined) throw Object.assign(new Error(`ENOENT: no such file or directory, open '${path}'`), { code: 'ENOENT' })
   return files[path]
 }
 const read = (...lines: readonly string[]): unknown => connectionFromProperties(lines.join('\n'), 'client.properties', readText)
@@ -59,7 +58,7 @@ describe('client properties of Kafka', () => {
     ['certificates that the protocol would not use', ['security.protocol=SASL_PLAINTEXT', 'sasl.mechanism=PLAIN', 'ssl.ca.location=/ca.pem'], /ssl\.ca\.location has no effect/],
     ['a store of Java', ['security.protocol=SSL', 'ssl.truststore.location=/etc/kafka.jks'], /no PEM file; export it as PEM/],
     ['a type of store', ['security.protocol=SSL', 'ssl.truststore.type=JKS'], /ssl\.truststore\.type=JKS cannot be read/],
-    ['a file that is not there', ['security.protocol=SSL', 'ssl.ca.location=/none.pem'], /line 2: .*none\.pem: not found/],
+    ['a file that is not there', ['security.protocol=SSL', 'ssl.ca.location=/none.pem'], /line 2: ssl\.ca\.location=\/none\.pem: there is no such file$/],
     ['names of hosts that nobody checks', ['security.protocol=SSL', 'ssl.endpoint.identification.algorithm='], /always checked/],
     ['a time that is no number', ['request.timeout.ms=5s'], /not a whole number/],
   ]

@@ -6,7 +6,7 @@ const plain = (text: string): string => text.replaceAll(/\u001b\[[\d;]*m/g, '')
 
 describe('errors on the command line', () => {
   it('are one line with the code, whatever the message holds', () => {
-    expect(plain(describeError(new MillraceError('MR_CONFIG_FILE', { path: 'x', reason: 'line one\n   line two\n' })))).toBe('error MR_CONFIG_FILE: cannot read the configuration x: line one line two')
+    expect(plain(describeError(new MillraceError('MR_CONFIG_FILE', { path: 'x', reason: 'line one\n   line two\n' })))).toBe('error MR_CONFIG_FILE: configuration x: line one line two')
     expect(plain(describeError(new TypeError('boom')))).toBe('error MR_CLI_UNEXPECTED: boom')
     expect(plain(describeError('boom'))).toBe('error MR_CLI_UNEXPECTED: boom')
     expect(plain(describeError(new UsageError('no')))).toBe('error MR_CLI_USAGE: no')

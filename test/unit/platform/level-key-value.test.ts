@@ -96,6 +96,9 @@ describe('LevelKeyValueEngine', () => {
   test('a directory that is no store, and one that cannot be made, are refused with the reason', async () => {
     writeFileSync(join(directory, 'CURRENT'), 'rubbish')
     await expect(new LevelKeyValueEngine().open(directory)).rejects.toMatchObject({ code: 'MR_FILE_FAILED' })
+    writeFileSync(join(directory, 'CURRENT'), 'MANIFEST-000099\n')
+    const error = await new LevelKeyValueEngine().open(directory).catch((reason: unknown) => reason) as Error
+    expect([error.message, error.message.split(directory).length]).toEqual([expect.stringContaining('MANIFEST-000099'), 2])
     writeFileSync(join(directory, 'file'), '')
     await expect(new LevelKeyValueEngine().open(join(directory, 'file'))).rejects.toMatchObject({ code: 'MR_FILE_EXISTS' })
   })

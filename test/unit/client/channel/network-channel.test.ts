@@ -71,7 +71,9 @@ describe('a network channel', () => {
     const channel = channelTo(world)
     await open(world, channel)
     world.cluster.script = () => 'close'
-    expect(await world.rejection(ask(channel))).toMatchObject({ code: 'MR_CLIENT_DISCONNECTED', details: { api: 'Metadata' } })
+    const lost = await world.rejection(ask(channel)) as Error
+    expect(lost).toMatchObject({ code: 'MR_CLIENT_DISCONNECTED', details: { api: 'Metadata' } })
+    expect([lost.message, lost.message.split('the connection to').length]).toEqual([lost.message, 2])
     expect(channel.isOpen).toBe(false)
     world.cluster.script = undefined
     await world.complete(ask(channel))

@@ -162,6 +162,7 @@ describe('BatchCheck', () => {
     expect(small.error('t', rules, bomb.length).message).toContain('100000')
     const garbage = changed((bytes) => bytes.fill(0x55, 61), [sample('a')], codecGzip)
     expect(refusal(garbage)).toBe('MR_RECORD_BATCH_INVALID')
+    expect(check.error('t', rules, garbage.length).message).toMatch(/^invalid record batch: its records can not be decompressed: gzip: /)
   })
 
   test('without the codec a compressed batch is refused as such', () => {
