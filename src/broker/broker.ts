@@ -11,11 +11,14 @@ export class Broker {
   readonly identity: BrokerIdentity
   readonly #host: PluginHost
   readonly #life: BrokerLife
+  readonly #check: (() => Promise<void>) | undefined
 
-  constructor(host: PluginHost, identity: BrokerIdentity, life: BrokerLife) {
+  /** `check` comes before anything is started. */
+  constructor(host: PluginHost, identity: BrokerIdentity, life: BrokerLife, check?: () => Promise<void>) {
     this.#host = host
     this.identity = identity
     this.#life = life
+    this.#check = check
   }
 
   /**
@@ -23,6 +26,7 @@ export class Broker {
    * could not start, after the others were stopped again.
    */
   async start(): Promise<void> {
+    await this.#check?.()
     await this.#host.start()
     this.#life.ready = true
   }

@@ -11,7 +11,8 @@ import { workingDirectory } from '../platform/module-loader.ts'
 import { Broker } from './broker.ts'
 import { type BrokerOptions, type PresetName } from './broker-options.ts'
 import { brokerSettings } from './broker-settings-layers.ts'
-import { clusterIdOf } from './cluster-id.ts'
+import { drawnClusterId, findCluster, type FoundCluster } from './cluster-id.ts'
+import { refuseLostIdentity } from './lost-identity.ts'
 import { checkOptions } from './options-check.ts'
 import { loadPlugins } from './plugin-catalog.ts'
 import { rootPlugin } from './root-plugin.ts'
@@ -88,11 +89,14 @@ interface Parts extends Omit<ComposedBroker, 'create'> {
 function make({ settings, plugins, pluginSettings, preset }: Parts): Broker {
   const world = createHost({ plugins: [plugins[0]!] })
   const random = world.get(Random)
-  const dataDirectory = settings.list('log.dirs')[0] ?? 'data'
+  const directories = settings.list('log.dirs').length > 0 ? settings.list('log.dirs') : settings.list('log.dir')
+  const cluster: FoundCluster = preset === 'memory' ? { clusterId: drawnClusterId(random), drawn: true, partition: undefined }
+    : findCluster(world.get(FileSystem), random, directories)
   const identity: BrokerIdentity = {
-    clusterId: clusterIdOf(world.get(FileSystem), random, dataDirectory, preset !== 'memory'),
+    clusterId: cluster.clusterId,
     nodeId: settings.nodeId,
     incarnationId: uuidFromBytes(random.bytes(16)),
+    foundPartition: cluster.partition,
   }
   const failed = deferred<unknown>()
   const life = { ready: false, failed: failed.promise }
@@ -109,5 +113,8 @@ function make({ settings, plugins, pluginSettings, preset }: Parts): Broker {
   })
   const host: PluginHost = createHost({ plugins: [root, ...plugins], settings: pluginSettings })
   for (const warning of settings.warnings) host.get(Logger).warn(warning)
-  return new Broker(host, identity, life)
+  const { drawn, partition } = cluster
+  const check = drawn && partition !== undefined
+    ? () => refuseLostIdentity({ plugins: [root, ...plugins], pluginSettings, directories, partition }) : undefined
+  return new Broker(host, identity, life, check)
 }

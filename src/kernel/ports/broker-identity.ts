@@ -3,11 +3,16 @@ import { token } from '../plugin/token.ts'
 
 /** Who this broker is; fixed before anything starts. */
 export interface BrokerIdentity {
-  /** Of the cluster. Found in the `meta.properties` of the first data directory, or drawn when there is none yet. */
+  /** Of the cluster. Found in the `meta.properties` of a data directory, or drawn when there is none yet. */
   readonly clusterId: Uuid
   /** `node.id`, unique in the cluster. */
   readonly nodeId: number
   /** Drawn at each start of the process: tells two lives of one node apart. */
   readonly incarnationId: Uuid
+  /**
+   * The directory of a partition that was there before this start, for an example. Undefined: there is none, so that this may be a new
+   * cluster. Whoever finds its own files empty although there are partitions has lost them, and must not begin anew.
+   */
+  readonly foundPartition?: string | undefined
 }
 export const BrokerIdentity = token<BrokerIdentity>('BrokerIdentity')

@@ -34,7 +34,7 @@ export interface ConsensusStatus {
 export interface Consensus {
   /**
    * Loads the newest snapshot and the log behind it into the machine and takes part from then on. Called once.
-   * Rejects with MR_CLUSTER_METADATA_CORRUPT when what is on disk can not be trusted.
+   * Rejects with MR_CLUSTER_METADATA_CORRUPT when what is on disk can not be trusted, MR_CLUSTER_METADATA_LOST when it is gone.
    */
   open(machine: ReplicatedMachine): Promise<void>
   /**

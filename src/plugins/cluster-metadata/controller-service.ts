@@ -41,6 +41,8 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
   /** Settles when what the machine has seen is committed; rejects when it is not. */
   private settled: Promise<unknown> = Promise.resolve()
   private readonly identified = deferred()
+  /** All that was in the log is applied: what is not known of the cluster then is not in it. */
+  private opened = false
   private stopped = false
 
   constructor(options: ControllerServiceOptions, consensus: Consensus, publisher: MetadataPublisher, nextUint32: NextUint32, log: Logger) {
@@ -56,6 +58,7 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
   /** Resolves when the committed metadata says which cluster this is, and it is the right one. */
   async start(): Promise<void> {
     await this.consensus.open(this)
+    this.opened = true
     this.identify()
     await this.identified.promise
   }
@@ -100,7 +103,7 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
     const { image, change } = changes.finish(index, this.leaderId())
     this.publisher.publish(image, change)
     this.tell(change)
-    this.identify()
+    if (this.opened) this.identify()
   }
 
   snapshot(): Uint8Array {
@@ -178,10 +181,23 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
   }
 
   private identify(): void {
-    const { clusterId: found } = this.publisher.image()
+    const { clusterId: found, brokers } = this.publisher.image()
     const { clusterId: expected } = this.options
     if (found === zeroUuid) return
-    if (found === expected) this.identified.resolve()
-    else this.identified.reject(new MillraceError('MR_CLUSTER_ID_MISMATCH', { path: 'the metadata', found, expected }))
+    if (found === expected) {
+      this.identified.resolve()
+      return
+    }
+    const { nodeId } = this.consensus.status()
+    const lines = metaPropertiesLines(found, nodeId, brokers.get(nodeId)?.directoryIds ?? [])
+    this.identified.reject(new MillraceError('MR_CLUSTER_METADATA_FOREIGN', { found, expected, lines }))
   }
+}
+
+/** What the `meta.properties` of a broker's data directories say. The id of a directory is drawn anew where it is left out. */
+function metaPropertiesLines(clusterId: Uuid, nodeId: number, directoryIds: readonly Uuid[]): string {
+  const node = `version=1, cluster.id=${clusterId} and node.id=${nodeId}`
+  if (directoryIds.length === 0) return node
+  const ids = directoryIds.length === 1 ? directoryIds[0]! : `(each directory its own, in the order of log.dirs: ${directoryIds.join(', ')})`
+  return `${node.replace(' and ', ', ')} and directory.id=${ids}`
 }

@@ -22,7 +22,8 @@ export const plugin = definePlugin({
   register({ provide }, { path, snapshotEntries, snapshotBytes }) {
     provide([Consensus, Lifecycle], [BrokerIdentity, BrokerSettings, KeyValueEngine, FatalErrors, Clock, Metrics, Logger],
       (identity, settings, engine, fatal, clock, metrics, log) => new SingleVoter({
-        nodeId: identity.nodeId, path: path ?? `${firstDataDirectory(settings)}/${directoryName}`, snapshotEntries, snapshotBytes,
+        nodeId: identity.nodeId, foundPartition: identity.foundPartition,
+        path: path ?? `${firstDataDirectory(settings)}/${directoryName}`, snapshotEntries, snapshotBytes,
       }, { engine, fatal, clock, metrics, log }))
   },
 })

@@ -13,6 +13,8 @@ import { VoterMetrics } from './metrics.ts'
 export interface SingleVoterOptions {
   readonly nodeId: number
   readonly path: string
+  /** The directory of a partition that needs the metadata: then an empty log has been lost, and is no new one. */
+  readonly foundPartition?: string | undefined
   /** A snapshot is made when so many commands, or so many bytes of them, were applied since the last. */
   readonly snapshotEntries: number
   readonly snapshotBytes: number
@@ -107,6 +109,8 @@ export class SingleVoter implements Consensus, Lifecycle {
     this.refuseStopped()
     this.stored = await this.store.load(this.options.nodeId)
     this.refuseStopped()
+    const { path, foundPartition: partition } = this.options
+    if (this.stored.last.index === 0 && partition !== undefined) throw new MillraceError('MR_CLUSTER_METADATA_LOST', { path, partition })
     this.phase = 'started'
   }
 

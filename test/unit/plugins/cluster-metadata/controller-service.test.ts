@@ -20,7 +20,7 @@ describe('a start', () => {
     const disk = new CrashDisk()
     await (await startController(disk.boot().engine)).stop()
     const other = makeController(disk.boot().engine, { clusterId: incarnation(9, 9) })
-    await expect(other.start()).rejects.toMatchObject({ code: 'MR_CLUSTER_ID_MISMATCH', details: { found: clusterId } })
+    await expect(other.start()).rejects.toMatchObject({ code: 'MR_CLUSTER_METADATA_FOREIGN', details: { found: clusterId } })
     await other.stop()
   })
 
