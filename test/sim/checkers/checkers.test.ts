@@ -23,7 +23,7 @@ const power: HistoryEvent = { kind: 'ended', how: 'power' }
 const kill: HistoryEvent = { kind: 'ended', how: 'kill' }
 
 const appended = (baseOffset: number, changed: Partial<HistoryEvent & { kind: 'appended' }> = {}): HistoryEvent =>
-  ({ kind: 'appended', partition, acks: 'all', baseOffset, contents: [`r${baseOffset}`], ...changed })
+  ({ kind: 'appended', partition, acks: 'all', baseOffset, contents: [`r${baseOffset}`], begun: 100, ...changed })
 const sent = (baseOffset: number, sequence: number, changed: Partial<HistoryEvent & { kind: 'appended' }> = {}): HistoryEvent =>
   appended(baseOffset, { producer: { id: 7, epoch: 0, sequence }, ...changed })
 const read = (...seen: SeenRecord[]): HistoryEvent => ({ kind: 'read', partition, records: seen })
@@ -100,11 +100,13 @@ const cases: readonly Cases[] = [
     good: {
       'one after the other': [created, appended(0), appended(1), appended(1), scanned(2)],
       'acks=1 and a power cut': [created, appended(0, { acks: 1 }), power, appended(0, { contents: ['other'] })],
+      'an answer to acks=1 heard after the power cut that it was under way at': [created, power, appended(0, { acks: 1, begun: 1 }), appended(0, { contents: ['other'] })],
     },
     bad: {
       'one offset given to two': [created, appended(0, { contents: ['a', 'b'] }), appended(1, { contents: ['c'] })],
       'acks=1 and a kill': [created, appended(0, { acks: 1 }), kill, appended(0, { contents: ['other'] })],
       'acks=all and a power cut': [created, appended(0), power, appended(0, { contents: ['other'] })],
+      'acks=1 after a power cut': [created, power, appended(0, { acks: 1, begun: 2 }), appended(0, { contents: ['other'] })],
       'a gap in what is read': [created, read(record(3), record(5))],
       'an offset twice': [created, read(record(3), record(3))],
       'less than the log says it holds': [created, scanned(3, { highWatermark: 4 })],

@@ -48,12 +48,13 @@ export class ClientProducer {
     const { stage, prng } = this
     const timestamp = Math.floor(testEpochMs + stage.sim.world.nowMs) + prng.between(-3000, 500)
     const { key, value, headers } = record
+    const begun = stage.history.now
     try {
       const place = await producer.send({
         topic: topic.name, value, headers, ...(key === null ? {} : { key }), ...(partition === undefined ? {} : { partition }), ...(prng.chance(0.5) ? { timestamp } : {}),
       })
       if (acks === 0 || topic.doomed) return
-      stage.history.add({ kind: 'appended', partition: keyOf({ topic, partition: place.partition }), acks, baseOffset: place.offset, contents: [record.content] })
+      stage.history.add({ kind: 'appended', partition: keyOf({ topic, partition: place.partition }), acks, baseOffset: place.offset, contents: [record.content], begun })
     } catch (error) {
       if (!isMillraceError(error)) throw error
       stage.count(`client produce: ${error.code}`)

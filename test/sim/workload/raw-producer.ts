@@ -66,10 +66,11 @@ export class RawProducer {
     if (place === undefined) return
     const batch = this.batch(-1, -1, -1)
     const acks = prng.chance(0.6) ? 'all' : 1
+    const begun = stage.history.now
     const answer = await this.send(place.topic, place.partition, acks, batch)
     if (answer.errorCode !== kafkaErrors.NONE) return stage.refused('raw produce', answer.errorCode, mayPass)
     if (place.topic.doomed) return
-    stage.history.add({ kind: 'appended', partition: keyOf(place), acks, baseOffset: answer.baseOffset, contents: batch.contents })
+    stage.history.add({ kind: 'appended', partition: keyOf(place), acks, baseOffset: answer.baseOffset, contents: batch.contents, begun })
   }
 
   private async unanswered(): Promise<void> {
@@ -92,12 +93,13 @@ export class RawProducer {
         identity.pending.push(batch)
       }
     }
+    const begun = this.stage.history.now
     const outcomes = await Promise.allSettled(identity.pending.map(batch => this.send(place.topic, place.partition, identity.acks, batch)))
     if (place.topic.doomed) return
     identity.pending = identity.pending.filter((batch, index) => {
       const outcome = outcomes[index]!
       if (outcome.status === 'rejected') return passing(outcome.reason)
-      return !this.take(identity, batch, outcome.value)
+      return !this.take(identity, batch, outcome.value, begun)
     })
     // What is sent again in this order would be behind what is stored already.
     if (identity.pending.length === 0 && this.prng.chance(0.03)) this.identities.delete(keyOf(place))
@@ -110,18 +112,19 @@ export class RawProducer {
     const identity = this.prng.pick(candidates)
     const batch = this.prng.pick(identity.acknowledged)
     const { topic, partition } = identity.place
+    const begun = this.stage.history.now
     const answer = await this.send(topic, partition, identity.acks, batch)
-    if (!topic.doomed) this.take(identity, batch, answer)
+    if (!topic.doomed) this.take(identity, batch, answer, begun)
   }
 
   /** True when the batch is stored. */
-  private take(identity: Identity, batch: Batch, answer: { readonly errorCode: number, readonly baseOffset: number }): boolean {
+  private take(identity: Identity, batch: Batch, answer: { readonly errorCode: number, readonly baseOffset: number }, begun: number): boolean {
     const { place, acks, id, epoch, acknowledged } = identity
     const { errorCode } = answer
     if (errorCode === kafkaErrors.NONE || errorCode === kafkaErrors.DUPLICATE_SEQUENCE_NUMBER) {
       const baseOffset = errorCode === kafkaErrors.NONE ? answer.baseOffset : -1
       this.stage.history.add({
-        kind: 'appended', partition: keyOf(place), acks, baseOffset, contents: batch.contents, producer: { id, epoch, sequence: batch.sequence },
+        kind: 'appended', partition: keyOf(place), acks, baseOffset, contents: batch.contents, begun, producer: { id, epoch, sequence: batch.sequence },
       })
       if (!acknowledged.includes(batch)) acknowledged.unshift(batch)
       acknowledged.length = Math.min(acknowledged.length, 5)
