@@ -17,7 +17,7 @@ import { SeededRandom } from '../../src/testkit/world/seeded-random.ts'
 
 async function subject(store: LogStore, stop: () => Promise<void>): Promise<ReplicatorSubject> {
   const metadata = new ManualMetadata()
-  const replicator = new SingleReplicator(1, metadata, store, nullLogger, new ManualTimers())
+  const replicator = new SingleReplicator({ nodeId: 1, metadata, controller: metadata, store, log: nullLogger, timers: new ManualTimers() })
   await replicator.start()
   return {
     replicator, nodeId: 1, metadata, store, settle: settled,
@@ -61,7 +61,7 @@ describe('replication-single over storage-local, where the watermark waits for t
     await simulated.powerCut!()
     const metadata = new ManualMetadata()
     metadata.put(topic)
-    const replicator = new SingleReplicator(1, metadata, simulated.store, nullLogger, new ManualTimers())
+    const replicator = new SingleReplicator({ nodeId: 1, metadata, controller: metadata, store: simulated.store, log: nullLogger, timers: new ManualTimers() })
     await replicator.start()
     expect(replicator.replica(topic.id, 0)).toMatchObject({ highWatermark: 5, lastStableOffset: 5, leader: true, leaderEpoch: 3 })
     await replicator.stop()

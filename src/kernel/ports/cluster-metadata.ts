@@ -50,6 +50,8 @@ export interface ClusterImage {
   readonly brokers: ReadonlyMap<number, BrokerImage>
   readonly topics: ReadonlyMap<string, TopicImage>
   readonly topicsById: ReadonlyMap<Uuid, TopicImage>
+  /** Topics that were deleted, by id: the brokers that have not confirmed yet that their logs are gone. */
+  readonly removals: ReadonlyMap<Uuid, readonly number[]>
 }
 
 export interface MetadataChange {

@@ -55,6 +55,11 @@ export interface Controller {
   createTopics(topics: readonly CreateTopic[], validateOnly: boolean): Promise<readonly CreatedTopic[]>
   /** By name, or by id where the name is undefined. */
   deleteTopics(topics: readonly { readonly name: string | undefined, readonly id: Uuid }[]): Promise<readonly DeletedTopic[]>
+  /**
+   * The broker has no log any more of these deleted topics, also after a power cut, in any of its data directories: it need not be told
+   * again. Confirming twice, or what is not known, does nothing.
+   */
+  confirmRemovals(nodeId: number, topicIds: readonly Uuid[]): Promise<void>
   /** Resolves with the broker's epoch. The broker leads its partitions from then on. */
   registerBroker(registration: BrokerRegistration): Promise<number>
   /** `count` producer ids that nobody had before and nobody will get again, from `first` on. */

@@ -78,6 +78,10 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
     return this.run({ type: 'deleteTopics', topics })
   }
 
+  async confirmRemovals(nodeId: number, topicIds: readonly Uuid[]): Promise<void> {
+    await this.run({ type: 'confirmRemovals', nodeId, topicIds })
+  }
+
   registerBroker(registration: BrokerRegistration): Promise<number> {
     return this.run({ type: 'registerBroker', registration })
   }

@@ -6,6 +6,7 @@ export function observeMetadata(metrics: Metrics, image: () => ClusterImage): vo
   metrics.gauge('millrace_metadata_brokers', 'Registered brokers.', () => image().brokers.size)
   metrics.gauge('millrace_metadata_topics', 'Topics.', () => image().topics.size)
   metrics.gauge('millrace_metadata_partitions', 'Partitions of all topics.', () => countPartitions(image(), (topic) => topic.partitions.length))
+  metrics.gauge('millrace_metadata_removals', 'Deleted topics whose logs some broker has yet to remove.', () => image().removals.size)
   metrics.gauge('millrace_metadata_leaderless_partitions', 'Partitions that nobody leads.',
     () => countPartitions(image(), (topic) => topic.partitions.filter((partition) => partition.leader === -1).length))
   metrics.gauge('millrace_metadata_under_replicated_partitions', 'Partitions with replicas that are not in sync.',

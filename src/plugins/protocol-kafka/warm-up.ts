@@ -207,6 +207,7 @@ class NowhereTopic implements ClusterMetadata, Replicator {
   image(): ReturnType<ClusterMetadata['image']> {
     return {
       index: 0, clusterId: zeroUuid, controllerId: -1, brokers: new Map(), topics: new Map([[topicName, this.topic]]), topicsById: new Map([[zeroUuid, this.topic]]),
+      removals: new Map(),
     }
   }
 

@@ -3,6 +3,7 @@ import { definePlugin } from '../../kernel/plugin/define-plugin.ts'
 import { BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
 import { Timers } from '../../kernel/ports/clock.ts'
 import { ClusterMetadata } from '../../kernel/ports/cluster-metadata.ts'
+import { Controller } from '../../kernel/ports/controller.ts'
 import { HealthCheck, Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { LogStore } from '../../kernel/ports/log-store.ts'
 import { Replicator } from '../../kernel/ports/replicator.ts'
@@ -16,12 +17,12 @@ export const plugin = definePlugin({
   summary: 'One replica a partition: what its log has flushed is what consumers may see.',
   provides: [Replicator],
   contributes: [HealthCheck],
-  requires: [BrokerIdentity, ClusterMetadata, LogStore, Metrics, Logger, Timers],
+  requires: [BrokerIdentity, ClusterMetadata, Controller, LogStore, Metrics, Logger, Timers],
   config: z.object({}),
   register({ provide }) {
-    provide([Replicator, Lifecycle, HealthCheck], [BrokerIdentity, ClusterMetadata, LogStore, Metrics, Logger, Timers],
-      (identity, metadata, store, metrics, logger, timers) => {
-        const replicator = new SingleReplicator(identity.nodeId, metadata, store, logger, timers)
+    provide([Replicator, Lifecycle, HealthCheck], [BrokerIdentity, ClusterMetadata, Controller, LogStore, Metrics, Logger, Timers],
+      (identity, metadata, controller, store, metrics, log, timers) => {
+        const replicator = new SingleReplicator({ nodeId: identity.nodeId, metadata, controller, store, log, timers })
         observeReplicas(metrics, () => replicator.replicas(), () => replicator.logsMissing)
         return replicator
       })

@@ -1,22 +1,36 @@
 import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
-import { type Uuid } from '../../kernel/model/ids.ts'
+import { type PartitionId, type Uuid } from '../../kernel/model/ids.ts'
 import { type Timer, type Timers } from '../../kernel/ports/clock.ts'
 import {
   type ClusterImage, type ClusterMetadata, type MetadataChange, type PartitionImage, type TopicImage,
 } from '../../kernel/ports/cluster-metadata.ts'
+import { type Controller } from '../../kernel/ports/controller.ts'
 import { type Health, type HealthCheck, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { type LogStore } from '../../kernel/ports/log-store.ts'
 import { type PartitionLog } from '../../kernel/ports/partition-log.ts'
 import { type Replica, type Replicator } from '../../kernel/ports/replicator.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
+import { RemovalConfirmations } from './removal-confirmations.ts'
 import { SoleReplica } from './sole-replica.ts'
 
 /** Between two tries to make a log for which there was no space. */
 const retryMs = 5000
 
+export interface ReplicatorParts {
+  readonly nodeId: number
+  readonly metadata: ClusterMetadata
+  readonly controller: Pick<Controller, 'confirmRemovals'>
+  readonly store: LogStore
+  readonly log: Logger
+  readonly timers: Timers
+}
+
 /**
  * Keeps a log for every partition that the metadata places on this broker, for factors of one. The metadata is the truth: a log that it
- * lacks is made, a log that it does not know is set aside with all its bytes, never deleted.
+ * lacks is made, one of a topic that it knows as deleted is removed, and one that it does not know is set aside with all its bytes.
+ *
+ * The metadata knows a deleted topic until this broker has confirmed that its logs are gone. They are while every data directory is in
+ * service; one that is not may hold some, so that nothing is confirmed then.
  *
  * But the log of a partition that is older than this start may lie in a directory that is offline: then it is not made anew, empty, in another
  * one. Its place here stays without a replica until a start finds the directory. A log that could not be made for want of space is tried
@@ -29,6 +43,7 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   private readonly store: LogStore
   private readonly log: Logger
   private readonly timers: Timers
+  private readonly confirmations: RemovalConfirmations
   /** By topic id, then partition; places without a replica here are undefined. */
   private readonly byTopic = new Map<Uuid, (SoleReplica | undefined)[]>()
   /** Partitions of this broker whose log could not be made, as `topic-partition`. */
@@ -38,18 +53,19 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   private retry: Timer | undefined
   private unsubscribe: (() => void) | undefined
 
-  constructor(nodeId: number, metadata: ClusterMetadata, store: LogStore, log: Logger, timers: Timers) {
+  constructor({ nodeId, metadata, controller, store, log, timers }: ReplicatorParts) {
     this.nodeId = nodeId
     this.metadata = metadata
     this.store = store
     this.log = log
     this.timers = timers
+    this.confirmations = new RemovalConfirmations(nodeId, controller, timers, log)
   }
 
   start(): Promise<void> {
     const image = this.metadata.image()
     for (const topic of image.topicsById.values()) this.found.set(topic.id, topic.partitions.length)
-    this.setStrangersAside(image)
+    this.clear(image)
     this.unsubscribe = this.metadata.subscribe((_image, change) => this.follow(change))
     return Promise.resolve()
   }
@@ -59,6 +75,7 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
     this.unsubscribe = undefined
     this.retry?.cancel()
     this.retry = undefined
+    this.confirmations.stop()
     return Promise.resolve()
   }
 
@@ -136,13 +153,24 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   private removeTopic(topic: TopicImage): void {
     const replicas = this.byTopic.get(topic.id) ?? []
     this.byTopic.delete(topic.id)
+    let gone = true
     for (const { partition } of topic.partitions) {
       this.missing.delete(`${topic.name}-${partition}`)
       replicas[partition]?.end(new MillraceError('MR_TOPIC_UNKNOWN', { topic: topic.name }))
-      this.attempt('removed', topic, partition, () => {
-        if (this.store.find(topic.id, partition) !== undefined) this.store.remove(topic.id, partition)
-      })
+      gone = this.removeLog({ topic: topic.name, topicId: topic.id, partition }) && gone
     }
+    if (gone && this.allInService()) this.confirmations.add(topic.id)
+  }
+
+  /** Whether there is no such log now. */
+  private removeLog(id: PartitionId): boolean {
+    return this.attempt('removed', id, () => {
+      if (this.store.find(id.topicId, id.partition) !== undefined) this.store.remove(id.topicId, id.partition)
+    })
+  }
+
+  private allInService(): boolean {
+    return this.store.directories().every((directory) => directory.offline === undefined)
   }
 
   /** Placed elsewhere now: its bytes may be the only ones there are, so they stay. */
@@ -150,24 +178,35 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
     replicas[partition]!.end(new MillraceError('MR_REPLICA_NOT_LEADER', { nodeId: this.nodeId, topic: topic.name, partition }))
     replicas[partition] = undefined
     this.log.warn('a partition is no longer placed here; its log is set aside', { topic: topic.name, topicId: topic.id, partition })
-    this.attempt('set aside', topic, partition, () => this.store.setAside(topic.id, partition))
+    this.attempt('set aside', { topic: topic.name, topicId: topic.id, partition }, () => this.store.setAside(topic.id, partition))
   }
 
-  private attempt(what: string, topic: TopicImage, partition: number, run: () => void): void {
+  private attempt(what: string, { topic, topicId, partition }: PartitionId, run: () => void): boolean {
     try {
       run()
+      return true
     } catch (error) {
-      this.log.error(`a log could not be ${what}`, { topic: topic.name, topicId: topic.id, partition, error })
+      this.log.error(`a log could not be ${what}`, { topic, topicId, partition, error })
+      return false
     }
   }
 
-  private setStrangersAside(image: ClusterImage): void {
-    for (const log of [...this.store.logs()]) {
-      const { topic, topicId, partition } = log.id
+  /** What is there at the start and belongs to no partition of this broker leaves service. */
+  private clear(image: ClusterImage): void {
+    const kept = new Set<Uuid>()
+    for (const { id, sizeBytes } of [...this.store.logs()]) {
+      const { topic, topicId, partition } = id
       const placed = image.topicsById.get(topicId)?.partitions[partition]
       if (placed !== undefined && placed.replicas.includes(this.nodeId)) continue
-      this.log.error('a log belongs to no partition of this broker; it is set aside', { topic, topicId, partition, sizeBytes: log.sizeBytes })
-      this.store.setAside(topicId, partition)
+      if (image.removals.has(topicId)) {
+        this.log.info('a log of a deleted topic is removed', { topic, topicId, partition, sizeBytes })
+        if (!this.removeLog(id)) kept.add(topicId)
+      } else {
+        this.log.error('a log belongs to no partition of this broker; it is set aside', { topic, topicId, partition, sizeBytes })
+        this.store.setAside(topicId, partition)
+      }
     }
+    if (!this.allInService()) return
+    for (const [topicId, nodeIds] of image.removals) if (nodeIds.includes(this.nodeId) && !kept.has(topicId)) this.confirmations.add(topicId)
   }
 }

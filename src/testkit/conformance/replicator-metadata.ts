@@ -1,12 +1,15 @@
 import { zeroUuid, type Uuid } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type ClusterImage, type ClusterMetadata, type MetadataChange, type PartitionImage, type TopicImage } from '../../kernel/ports/cluster-metadata.ts'
+import { type Controller } from '../../kernel/ports/controller.ts'
 import { topicSettings } from '../topic-settings.ts'
 
 type Listener = (image: ClusterImage, change: MetadataChange) => void
 
 /** Cluster metadata that a test writes by hand: topics come, change and go at once, without a controller. */
-export class ManualMetadata implements ClusterMetadata {
+export class ManualMetadata implements ClusterMetadata, Pick<Controller, 'confirmRemovals'> {
+  /** Deleted topics, by id, as a test wants them; what is dropped is added, what is confirmed taken out. */
+  readonly removals = new Map<Uuid, readonly number[]>()
   private readonly topics = new Map<string, TopicImage>()
   private readonly topicsById = new Map<Uuid, TopicImage>()
   private readonly listeners = new Set<Listener>()
@@ -15,6 +18,7 @@ export class ManualMetadata implements ClusterMetadata {
   image(): ClusterImage {
     return {
       index: this.index, clusterId: zeroUuid, controllerId: 1, brokers: new Map(), topics: new Map(this.topics), topicsById: new Map(this.topicsById),
+      removals: new Map(this.removals),
     }
   }
 
@@ -37,7 +41,18 @@ export class ManualMetadata implements ClusterMetadata {
     const before = this.topicsById.get(topic.id)!
     this.topics.delete(before.name)
     this.topicsById.delete(before.id)
+    this.removals.set(before.id, [...new Set(before.partitions.flatMap(({ replicas }) => replicas))])
     this.tell({ created: [], deleted: [before], changed: [] })
+  }
+
+  /** As the controller does. */
+  confirmRemovals(nodeId: number, topicIds: readonly Uuid[]): Promise<void> {
+    for (const id of topicIds) {
+      const left = (this.removals.get(id) ?? []).filter((each) => each !== nodeId)
+      if (left.length === 0) this.removals.delete(id)
+      else this.removals.set(id, left)
+    }
+    return Promise.resolve()
   }
 
   private tell(change: MetadataChange): void {

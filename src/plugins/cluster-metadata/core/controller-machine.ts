@@ -8,7 +8,7 @@ import { decideProducerIds, type ProducerIds } from './id-allocator.ts'
 import { ImageChanges, type SettingsOf } from './image-changes.ts'
 import { type MetadataImage } from './metadata-image.ts'
 import { type MetadataRecord } from './metadata-records.ts'
-import { decideCreation, decideDeletion, type NewTopicId, type TopicName, type TopicRules } from './topic-commands.ts'
+import { decideConfirmation, decideCreation, decideDeletion, type NewTopicId, type TopicName, type TopicRules } from './topic-commands.ts'
 
 /** 32 random bits at a call. */
 export type NextUint32 = () => number
@@ -17,6 +17,7 @@ export type ControllerCommand =
   | { readonly type: 'bootstrap', readonly clusterId: Uuid }
   | { readonly type: 'createTopics', readonly topics: readonly CreateTopic[], readonly validateOnly: boolean }
   | { readonly type: 'deleteTopics', readonly topics: readonly TopicName[] }
+  | { readonly type: 'confirmRemovals', readonly nodeId: number, readonly topicIds: readonly Uuid[] }
   | { readonly type: 'registerBroker', readonly registration: BrokerRegistration }
   | { readonly type: 'allocateProducerIds', readonly nodeId: number, readonly brokerEpoch: number }
 
@@ -24,6 +25,7 @@ export interface ControllerReplies {
   readonly bootstrap: undefined
   readonly createTopics: readonly CreatedTopic[]
   readonly deleteTopics: readonly DeletedTopic[]
+  readonly confirmRemovals: undefined
   readonly registerBroker: number
   readonly allocateProducerIds: ProducerIds
 }
@@ -63,6 +65,7 @@ export class ControllerMachine {
       case 'bootstrap': return decideBootstrap(command.clusterId)
       case 'createTopics': return decideCreation(image, command.topics, command.validateOnly, rules, nextUint32, freshId(nextUint32))
       case 'deleteTopics': return decideDeletion(image, command.topics, rules)
+      case 'confirmRemovals': return decideConfirmation(image, command.nodeId, command.topicIds)
       case 'registerBroker': return decideRegistration(image, command.registration)
       case 'allocateProducerIds': return decideProducerIds(image, command.nodeId, command.brokerEpoch)
     }

@@ -35,6 +35,8 @@ export class ImageChanges {
   private brokers: Map<number, RegisteredBroker> | undefined
   /** Topics that were touched, by id. Undefined: deleted. */
   private readonly drafts = new Map<Uuid, TopicDraft | undefined>()
+  /** By topic id. Undefined: none is left. */
+  private readonly removals = new Map<Uuid, readonly number[] | undefined>()
 
   constructor(base: MetadataImage, settingsOf: SettingsOf) {
     this.base = base
@@ -60,8 +62,9 @@ export class ImageChanges {
         return
       case 'partitionCreated': return this.createPartition(record)
       case 'topicConfigSet': return this.setConfig(record)
-      case 'topicDeleted':
-        this.drafts.set(record.topicId, undefined)
+      case 'topicDeleted': return this.deleteTopic(record.topicId)
+      case 'topicRemoval':
+        this.removals.set(record.topicId, record.nodeIds.length === 0 ? undefined : record.nodeIds)
         return
       case 'producerIdsAllocated':
         this.nextProducerId = Math.max(this.nextProducerId, record.next)
@@ -104,6 +107,7 @@ export class ImageChanges {
       topics: this.base.topics.with(byName),
       topicsById: this.base.topicsById.with(byId),
       namesByCollisionKey: this.base.namesByCollisionKey.with(byKey),
+      removals: this.base.removals.with(this.removals),
       features: this.features ?? this.base.features,
       nextProducerId: this.nextProducerId,
     }
@@ -127,6 +131,12 @@ export class ImageChanges {
     const draft = this.draft(record.topicId)
     assert(draft.partitions.length === partition, 'partitions follow their topic in order')
     draft.partitions.push({ partition, leader, leaderEpoch, replicas, isr, partitionEpoch })
+  }
+
+  private deleteTopic(id: Uuid): void {
+    const { partitions } = this.draft(id)
+    this.drafts.set(id, undefined)
+    this.removals.set(id, [...new Set(partitions.flatMap(({ replicas }) => replicas))])
   }
 
   private setConfig(record: TopicConfigSetRecord): void {

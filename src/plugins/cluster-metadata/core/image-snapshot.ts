@@ -20,6 +20,9 @@ export function imageRecords(image: MetadataImage): readonly MetadataRecord[] {
     const overrides = [...topic.overrides].sort(([left], [right]) => (left < right ? -1 : 1))
     for (const [name, value] of overrides) records.push({ type: 'topicConfigSet', topicId: topic.id, name, value })
   }
+  for (const [topicId, nodeIds] of [...image.removals].sort(([left], [right]) => (left < right ? -1 : 1))) {
+    records.push({ type: 'topicRemoval', topicId, nodeIds })
+  }
   if (image.nextProducerId > 0) records.push({ type: 'producerIdsAllocated', nodeId: -1, brokerEpoch: -1, next: image.nextProducerId })
   return records
 }

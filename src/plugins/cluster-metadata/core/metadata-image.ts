@@ -16,6 +16,7 @@ export interface MetadataImage extends ClusterImage {
   readonly topicsById: OverlayMap<Uuid, TopicImage>
   /** Names of topics by their collision keys: one topic a key. */
   readonly namesByCollisionKey: OverlayMap<string, string>
+  readonly removals: OverlayMap<Uuid, readonly number[]>
   readonly features: ReadonlyMap<string, number>
   /** The next producer id to give out. */
   readonly nextProducerId: number
@@ -29,6 +30,7 @@ export const emptyImage: MetadataImage = {
   topics: new OverlayMap(),
   topicsById: new OverlayMap(),
   namesByCollisionKey: new OverlayMap(),
+  removals: new OverlayMap(),
   features: new Map(),
   nextProducerId: 0,
 }

@@ -4,7 +4,7 @@ import { type BrokerEndpoint } from '../../../kernel/ports/cluster-metadata.ts'
 /** What the metadata consists of. Records are facts: replaying one never refuses. How they are written is in `record-codec`. */
 export type MetadataRecord =
   | ClusterRecord | FeatureLevelRecord | BrokerRegisteredRecord | TopicCreatedRecord | PartitionCreatedRecord | TopicConfigSetRecord
-  | TopicDeletedRecord | ProducerIdsAllocatedRecord
+  | TopicDeletedRecord | TopicRemovalRecord | ProducerIdsAllocatedRecord
 
 export interface ClusterRecord {
   readonly type: 'cluster'
@@ -59,10 +59,17 @@ export interface TopicConfigSetRecord {
   readonly value: string | undefined
 }
 
-/** The topic, its partitions and its settings are gone. */
+/** The topic, its partitions and its settings are gone. Its logs are yet to be removed by the brokers that have replicas. */
 export interface TopicDeletedRecord {
   readonly type: 'topicDeleted'
   readonly topicId: Uuid
+}
+
+/** Brokers that have yet to remove their logs of a deleted topic. None: all have, and the topic is forgotten. */
+export interface TopicRemovalRecord {
+  readonly type: 'topicRemoval'
+  readonly topicId: Uuid
+  readonly nodeIds: readonly number[]
 }
 
 /** Producer ids below `next` were given out. */

@@ -97,6 +97,14 @@ const codecs: { readonly [T in MetadataRecord['type']]: RecordCodec<T> } = {
     write: (writer, record) => writer.uuid(record.topicId),
     read: (reader) => ({ topicId: reader.uuid() }),
   },
+  topicRemoval: {
+    id: 9, version: 1,
+    write: (writer, record) => {
+      writer.uuid(record.topicId)
+      writeList(writer, record.nodeIds, (id) => writer.varlong(id))
+    },
+    read: (reader) => ({ topicId: reader.uuid(), nodeIds: readList(reader, () => reader.varlong()) }),
+  },
   producerIdsAllocated: {
     id: 8, version: 1,
     write: (writer, record) => {

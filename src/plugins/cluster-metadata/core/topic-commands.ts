@@ -65,6 +65,16 @@ export function decideDeletion(image: MetadataImage, topics: readonly TopicName[
   return { records, reply }
 }
 
+/** Takes the broker from those that have yet to remove their logs of these topics; a topic that waits for nobody is forgotten. */
+export function decideConfirmation(image: MetadataImage, nodeId: number, topicIds: readonly Uuid[]): Decision<undefined> {
+  const records: MetadataRecord[] = []
+  for (const topicId of new Set(topicIds)) {
+    const waited = image.removals.get(topicId)
+    if (waited?.includes(nodeId) === true) records.push({ type: 'topicRemoval', topicId, nodeIds: waited.filter((id) => id !== nodeId) })
+  }
+  return { records, reply: undefined }
+}
+
 class TopicCreation {
   readonly records: MetadataRecord[] = []
   private readonly image: MetadataImage
@@ -155,8 +165,12 @@ class TopicCreation {
     throw new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { topic, reason })
   }
 
+  private isTaken(id: Uuid): boolean {
+    return this.ids.has(id) || this.image.topicsById.has(id) || this.image.removals.has(id)
+  }
+
   private record(name: string, placement: readonly Replicas[], overrides: ReadonlyMap<string, string>): Uuid {
-    const topicId = this.newTopicId((candidate) => this.ids.has(candidate) || this.image.topicsById.has(candidate))
+    const topicId = this.newTopicId((candidate) => this.isTaken(candidate))
     this.ids.add(topicId)
     this.records.push({ type: 'topicCreated', topicId, name })
     placement.forEach((replicas, partition) => {

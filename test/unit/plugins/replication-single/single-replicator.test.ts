@@ -85,7 +85,7 @@ async function start(prepare: (metadata: ManualMetadata, store: CountedStore) =>
   const log = new RecordingLogger()
   const timers = new ManualTimers()
   prepare(metadata, store)
-  const replicator = new SingleReplicator(1, metadata, store as unknown as LogStore, log, timers)
+  const replicator = new SingleReplicator({ nodeId: 1, metadata, controller: metadata, store: store as unknown as LogStore, log, timers })
   await replicator.start()
   return { metadata, store, log, replicator, timers }
 }
@@ -127,6 +127,79 @@ describe('what was there at the start', () => {
   it('a partition without a log gets an empty one', async () => {
     const { store } = await start((metadata) => { metadata.put(soleTopic('a', newTopicId(), [1, 1])) })
     expect(store.done).toEqual(['create a-0', 'create a-1'])
+  })
+})
+
+describe('the logs of a topic that was deleted', () => {
+  const deleted = newTopicId()
+  const put = (metadata: ManualMetadata, logs: CountedStore): void => {
+    for (const partition of [0, 1]) logs.put({ topic: 'gone', topicId: deleted, partition }, 5)
+    logs.put({ topic: 'stranger', topicId: newTopicId(), partition: 0 }, 5)
+    metadata.removals.set(deleted, [1, 2])
+  }
+
+  it('before the start are removed by it, which is confirmed for this broker alone; a stranger is set aside all the same', async () => {
+    const { metadata, store, timers } = await start(put)
+    expect(store.done).toEqual(['remove gone-0', 'remove gone-1', 'set aside stranger-0'])
+    timers.advance(1000)
+    expect([...metadata.removals]).toEqual([[deleted, [2]]])
+  })
+
+  it('and were gone before the end of the last run are confirmed by the next start', async () => {
+    const { metadata, store, timers } = await start((found) => { found.removals.set(deleted, [1]) })
+    timers.advance(1000)
+    expect(store.done).toEqual([])
+    expect(metadata.removals.size).toBe(0)
+  })
+
+  it('are not confirmed while a directory is out of service, nor where a removal failed', async () => {
+    const offline = await start((metadata, logs) => {
+      put(metadata, logs)
+      logs.offline = 'EIO'
+    })
+    offline.timers.advance(60_000)
+    expect(offline.metadata.removals.get(deleted)).toEqual([1, 2])
+    const failing = await start((metadata, logs) => {
+      put(metadata, logs)
+      logs.remove = () => { throw new MillraceError('MR_FILE_FAILED', { operation: 'rename', path: '/data/gone-0', reason: 'EIO' }) }
+    })
+    failing.timers.advance(60_000)
+    expect(failing.metadata.removals.get(deleted)).toEqual([1, 2])
+  })
+
+  it('are confirmed together, once; a stop leaves it to the next start', async () => {
+    const calls: number[] = []
+    const { metadata, timers, replicator } = await start((found) => {
+      const confirm = found.confirmRemovals.bind(found)
+      found.confirmRemovals = (nodeId, ids) => {
+        calls.push(ids.length)
+        return confirm(nodeId, ids)
+      }
+    })
+    for (const name of ['a', 'b', 'c']) metadata.drop(metadata.put(soleTopic(name, newTopicId(), [1])))
+    timers.advance(60_000)
+    expect(calls).toEqual([3])
+    expect(metadata.removals.size).toBe(0)
+    metadata.drop(metadata.put(soleTopic('d', newTopicId(), [1])))
+    await replicator.stop()
+    expect(timers.pending).toBe(0)
+    expect(metadata.removals.size).toBe(1)
+  })
+
+  it('are confirmed again when the controller did not answer', async () => {
+    let refusals = 2
+    const { metadata, timers, log } = await start((found) => {
+      const confirm = found.confirmRemovals.bind(found)
+      found.confirmRemovals = (nodeId, ids) => refusals-- > 0 ? Promise.reject(new MillraceError('MR_CLUSTER_NOT_CONTROLLER', { nodeId: 1, leaderId: 2 })) : confirm(nodeId, ids)
+      found.removals.set(deleted, [1])
+    })
+    for (let count = 0; count < 3; count++) {
+      expect(metadata.removals.size).toBe(1)
+      timers.advance(5000)
+      await turn()
+    }
+    expect(metadata.removals.size).toBe(0)
+    expect(log.lines).toHaveLength(2)
   })
 })
 

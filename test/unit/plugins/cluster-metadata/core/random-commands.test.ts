@@ -11,6 +11,8 @@ import { ControllerBench, newTopic, registration, settingsOf } from './metadata-
 class NaiveCluster {
   readonly topics = new Map<string, { id: string, partitions: number, overrides: Map<string, string>, epochs: number[], leaders: number[] }>()
   readonly lives = new Map<number, number>()
+  /** Of deleted topics: `id node` of each log that is not confirmed to be gone. */
+  readonly removals = new Set<string>()
   nextProducerId = 0
 }
 
@@ -22,15 +24,17 @@ const plain = (image: MetadataImage) => ({
   byId: [...image.topicsById].map(([id, topic]) => `${id} ${topic.name}`).sort(),
   keys: [...image.namesByCollisionKey].map((pair) => pair.join(' ')).sort(),
   features: [...image.features],
+  removals: removalsOf(image),
   nextProducerId: image.nextProducerId,
 })
+const removalsOf = (image: MetadataImage): string[] => [...image.removals].flatMap(([id, nodeIds]) => nodeIds.map((nodeId) => `${id} ${nodeId}`)).sort()
 const byName = (left: TopicImage, right: TopicImage): number => (left.name < right.name ? -1 : 1)
 
 function step(bench: ControllerBench, model: NaiveCluster, random: Prng): void {
   const names = ['a', 'b', 'a.b', 'a_b', 'c-d', 'e', 'f']
   const name = random.pick(names)
   const taken = model.topics.has(name) || [...model.topics.keys()].some((other) => other.replaceAll('.', '_') === name.replaceAll('.', '_'))
-  switch (random.below(5)) {
+  switch (random.below(6)) {
     case 0:
     case 1: {
       const partitions = random.pick([-1, 0, 1, 4])
@@ -49,9 +53,18 @@ function step(bench: ControllerBench, model: NaiveCluster, random: Prng): void {
     case 2: {
       const byId = random.chance(0.5)
       const known = model.topics.get(name)
+      const logs = [...new Set(bench.image.topics.get(name)?.partitions.flatMap(({ replicas }) => replicas))]
       const [deleted] = bench.run({ type: 'deleteTopics', topics: [byId ? { name: undefined, id: known?.id ?? zeroUuid } : { name, id: zeroUuid }] })
       expect(deleted!.error === undefined).toBe(known !== undefined)
       model.topics.delete(name)
+      for (const nodeId of logs) model.removals.add(`${known!.id} ${nodeId}`)
+      return
+    }
+    case 4: {
+      const nodeId = random.between(1, 3)
+      const ids = [...bench.image.removals.keys(), zeroUuid].filter(() => random.chance(0.7))
+      bench.run({ type: 'confirmRemovals', nodeId, topicIds: [...ids, ...ids] })
+      for (const id of ids) model.removals.delete(`${id} ${nodeId}`)
       return
     }
     case 3: {
@@ -90,6 +103,7 @@ describe('random commands', () => {
         }
         const { image } = bench
         expect([...image.topics.keys()].sort()).toEqual([...model.topics.keys()].sort())
+        expect(removalsOf(image)).toEqual([...model.removals].sort())
         for (const [name, expected] of model.topics) {
           const topic = image.topics.get(name)!
           expect(topic.id).toBe(expected.id)

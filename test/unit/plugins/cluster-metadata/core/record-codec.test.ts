@@ -15,6 +15,8 @@ const records: readonly MetadataRecord[] = [
   { type: 'topicConfigSet', topicId, name: 'retention.ms', value: '' },
   { type: 'topicConfigSet', topicId, name: 'retention.ms', value: undefined },
   { type: 'topicDeleted', topicId },
+  { type: 'topicRemoval', topicId, nodeIds: [1, 2 ** 31 - 1] },
+  { type: 'topicRemoval', topicId, nodeIds: [] },
   { type: 'producerIdsAllocated', nodeId: 1, brokerEpoch: 1, next: 2 ** 53 - 1 },
 ]
 
