@@ -1,6 +1,8 @@
 import { MillraceError } from '../kernel/errors/millrace-error.ts'
 import { BrokerSettingsMap, type SettingsLayer } from '../kernel/config/broker-settings-map.ts'
 import { type BrokerOptions, type PresetName } from './broker-options.ts'
+import { throwFault, type FaultSink } from './config-fault.ts'
+import { misplacedOption } from './options-check.ts'
 
 export interface OptionLayers {
   readonly preset: PresetName
@@ -20,24 +22,23 @@ const presetLayers: Readonly<Record<PresetName, SettingsLayer>> = {
 }
 
 /** The broker's settings from all layers, checked. Short options (`data`, `listen`, …) become the settings they stand for. */
-export function brokerSettings({ preset, file, environment, commandLine }: OptionLayers): BrokerSettingsMap {
-  return new BrokerSettingsMap({
-    preset: presetLayers[preset],
-    file: layerOf(file ?? {}),
-    environment,
-    commandLine: layerOf(commandLine ?? {}),
+export function brokerSettings({ preset, file, environment, commandLine }: OptionLayers, onFault: FaultSink = throwFault): BrokerSettingsMap {
+  const layers = { preset: presetLayers[preset], file: layerOf(file ?? {}, onFault), environment, commandLine: layerOf(commandLine ?? {}, onFault) }
+  return new BrokerSettingsMap(layers, (error, layer) => {
+    const key = String(error.details['key'])
+    const isMisplaced = layer === 'file' && error.code === 'MR_CONFIG_UNKNOWN'
+    const better = isMisplaced ? misplacedOption(key) : undefined
+    onFault(better === undefined ? error : new MillraceError(error.code, { key, suggestion: better }), layer === 'environment' || layer === 'commandLine' ? key : `broker.${key}`)
   })
 }
 
-function layerOf(options: BrokerOptions): SettingsLayer {
+function layerOf(options: BrokerOptions, onFault: FaultSink): SettingsLayer {
   const layer = new Map<string, string>()
   for (const [name, value] of Object.entries(options.broker ?? {})) layer.set(name, String(value))
   const short = (option: keyof BrokerOptions, name: string, value: string | undefined): void => {
     if (value === undefined) return
-    if (layer.has(name)) {
-      throw new MillraceError('MR_CONFIG_INVALID', { key: option, value, reason: `${name} is set beside it; keep one of the two` })
-    }
-    layer.set(name, value)
+    if (layer.has(name)) onFault(new MillraceError('MR_CONFIG_INVALID', { key: option, value, reason: `${name} is set beside it; keep one of the two` }), option)
+    else layer.set(name, value)
   }
   const { data, listen, advertise, nodeId } = options
   short('data', 'log.dirs', typeof data === 'string' ? data : data?.join(','))

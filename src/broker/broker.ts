@@ -4,6 +4,7 @@ import { ServedEndpoint } from '../kernel/ports/lifecycle.ts'
 import { type Endpoint } from '../kernel/ports/network.ts'
 import { RequestDispatcher } from '../kernel/ports/protocol-handler.ts'
 import { type BrokerIdentity } from '../kernel/ports/broker-identity.ts'
+import { Logger } from '../kernel/ports/telemetry.ts'
 import { type Token } from '../kernel/plugin/token.ts'
 
 /** A composed broker. Made by `createBroker`; started and stopped once. */
@@ -26,6 +27,7 @@ export class Broker {
    * could not start, after the others were stopped again.
    */
   async start(): Promise<void> {
+    for (const warning of this.#life.warnings) this.#host.get(Logger).warn(warning)
     await this.#check?.()
     await this.#host.start()
     this.#life.ready = true
@@ -81,4 +83,6 @@ export class Broker {
 export interface BrokerLife {
   ready: boolean
   readonly failed: Promise<unknown>
+  /** What of the settings has no effect, for the log of the start. */
+  readonly warnings: readonly string[]
 }

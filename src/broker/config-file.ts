@@ -24,8 +24,7 @@ export async function findConfigFile(files: FileSystem, directory: string): Prom
 /** Reads and checks a configuration; a module gives it as its default export or as the export `config`. MR_CONFIG_FILE names the path. */
 export async function loadConfigFile(files: FileSystem, name: string, directory: string): Promise<LoadedConfig> {
   const path = resolvePath(directory, name)
-  if (files.stat(path)?.kind !== 'file') throw new MillraceError('MR_CONFIG_FILE', { path, reason: 'there is no such file' })
-  const given = await contents(files, path, directory)
+  const given = await readConfigFile(files, path, directory)
   try {
     return { path, options: checkOptions(given) }
   } catch (error) {
@@ -34,7 +33,9 @@ export async function loadConfigFile(files: FileSystem, name: string, directory:
   }
 }
 
-async function contents(files: FileSystem, path: string, directory: string): Promise<unknown> {
+/** What a configuration says, unchecked. MR_CONFIG_FILE names the path. */
+export async function readConfigFile(files: FileSystem, path: string, directory: string): Promise<unknown> {
+  if (files.stat(path)?.kind !== 'file') throw new MillraceError('MR_CONFIG_FILE', { path, reason: 'there is no such file' })
   try {
     if (path.endsWith('.json')) return JSON.parse(readText(files, path))
     if (/\.ya?ml$/.test(path)) {

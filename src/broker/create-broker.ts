@@ -2,7 +2,8 @@ import { deferred } from '../base/deferred.ts'
 import { uuidFromBytes } from '../base/uuid.ts'
 import { type BrokerSettingsMap, type SettingsLayer } from '../kernel/config/broker-settings-map.ts'
 import { type Plugin } from '../kernel/plugin/define-plugin.ts'
-import { createHost, type PluginHost } from '../kernel/plugin/plugin-host.ts'
+import { createHost, settingsOfNobody, type PluginHost } from '../kernel/plugin/plugin-host.ts'
+import { pluginSettingFaults } from '../kernel/plugin/plugin-settings.ts'
 import { Random } from '../kernel/ports/clock.ts'
 import { FileSystem } from '../kernel/ports/file-system.ts'
 import { type BrokerIdentity } from '../kernel/ports/broker-identity.ts'
@@ -12,6 +13,7 @@ import { Broker } from './broker.ts'
 import { type BrokerOptions, type PresetName } from './broker-options.ts'
 import { brokerSettings } from './broker-settings-layers.ts'
 import { drawnClusterId, findCluster, type FoundCluster } from './cluster-id.ts'
+import { throwFirst, type ConfigFault, type FaultSink } from './config-fault.ts'
 import { refuseLostIdentity } from './lost-identity.ts'
 import { checkOptions } from './options-check.ts'
 import { loadPlugins } from './plugin-catalog.ts'
@@ -50,14 +52,23 @@ export async function createBroker(options: BrokerOptions = {}): Promise<Broker>
   return composed.create()
 }
 
+/** Rejects with the first mistake, which says how many there are. */
 export async function composeBroker(composition: Composition): Promise<ComposedBroker> {
+  const faults: ConfigFault[] = []
+  const composed = await examineComposition(composition, (error, key) => { faults.push({ key, error }) })
+  throwFirst(faults)
+  return composed
+}
+
+/** The composition without what is wrong in it, each of which `onFault` is told of. */
+export async function examineComposition(composition: Composition, onFault: FaultSink): Promise<ComposedBroker> {
   const { file = {}, commandLine = {}, directory = workingDirectory() } = composition
   const preset = commandLine.preset ?? file.preset ?? 'single-node'
-  const settings = brokerSettings({ preset, file, environment: composition.environment, commandLine })
+  const settings = brokerSettings({ preset, file, environment: composition.environment, commandLine }, onFault)
   const platform = composition.platform ?? (await import('../platform/node-platform-plugin.ts')).nodePlatform
-  const chosen = await loadPlugins({ ...file, ...commandLine, preset }, directory)
+  const chosen = await loadPlugins({ ...file, ...commandLine, preset }, directory, onFault)
   const plugins = [platform, ...chosen]
-  const pluginSettings = settingsOfPlugins(composition, plugins)
+  const pluginSettings = withoutFaults(settingsOfPlugins(composition, plugins), plugins, onFault)
   return {
     settings, plugins, pluginSettings,
     create: () => make({ settings, plugins, pluginSettings, preset }),
@@ -82,6 +93,24 @@ function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp 
   return merged
 }
 
+/** A setting that is wrong is left at its default. */
+function withoutFaults(given: Readonly<Record<string, Record<string, unknown>>>, plugins: readonly Plugin[], onFault: FaultSink): Record<string, Record<string, unknown>> {
+  const right: Record<string, Record<string, unknown>> = {}
+  for (const [name, settings] of Object.entries(given)) {
+    const plugin = plugins.find((each) => each.name === name)
+    if (plugin === undefined) {
+      onFault(settingsOfNobody(name, plugins), `settings.${name}`)
+      continue
+    }
+    // What is no plugin at all is refused when the broker is made.
+    const faults = typeof plugin.config?.safeParse === 'function' ? pluginSettingFaults(plugin, settings) : []
+    for (const error of faults) onFault(error, `settings.${name}.${String(error.details['key'])}`)
+    const wrong = faults.map((error) => `${String(error.details['key'])}.`)
+    right[name] = Object.fromEntries(Object.entries(settings).filter(([key]) => !wrong.some((each) => each.startsWith(`${key}.`))))
+  }
+  return right
+}
+
 interface Parts extends Omit<ComposedBroker, 'create'> {
   readonly preset: PresetName
 }
@@ -99,7 +128,7 @@ function make({ settings, plugins, pluginSettings, preset }: Parts): Broker {
     foundPartition: cluster.partition,
   }
   const failed = deferred<unknown>()
-  const life = { ready: false, failed: failed.promise }
+  const life = { ready: false, failed: failed.promise, warnings: settings.warnings }
   const root = rootPlugin({
     settings, identity,
     state: { ready: () => life.ready },
@@ -112,7 +141,6 @@ function make({ settings, plugins, pluginSettings, preset }: Parts): Broker {
     },
   })
   const host: PluginHost = createHost({ plugins: [root, ...plugins], settings: pluginSettings })
-  for (const warning of settings.warnings) host.get(Logger).warn(warning)
   const { drawn, partition } = cluster
   const check = drawn && partition !== undefined
     ? () => refuseLostIdentity({ plugins: [root, ...plugins], pluginSettings, directories, partition }) : undefined

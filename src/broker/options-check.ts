@@ -1,44 +1,111 @@
 import { z } from 'zod'
 import { nearestName } from '../base/suggestion.ts'
+import { brokerConfigs } from '../kernel/config/broker-config-table.ts'
 import { MillraceError } from '../kernel/errors/millrace-error.ts'
 import { type Plugin } from '../kernel/plugin/define-plugin.ts'
 import { type BrokerOptions } from './broker-options.ts'
+import { throwFirst, type ConfigFault, type FaultSink } from './config-fault.ts'
 
 const pluginObject = z.custom<Plugin>((value) => typeof value === 'object' && value !== null && 'register' in value)
 const pluginUse = z.union([z.string().min(1), pluginObject])
+const text = z.string().min(1)
+const address = z.string().refine((value) => Number(/^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]/]*):(\d{1,5})$/.exec(value)?.[1] ?? NaN) <= 65_535)
 
-const shape = z.strictObject({
-  preset: z.enum(['single-node', 'memory']).optional(),
-  plugins: z.array(z.union([pluginUse, z.strictObject({ use: pluginUse, instead: z.string().min(1) })])).optional(),
-  without: z.array(z.string().min(1)).optional(),
-  settings: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
-  broker: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-  data: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).optional(),
-  listen: z.string().min(1).optional(),
-  advertise: z.string().min(1).optional(),
-  http: z.string().min(1).optional(),
-  nodeId: z.int().min(0).max(2_147_483_647).optional(),
-  insecure: z.boolean().optional(),
-  logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).optional(),
-})
+interface Option {
+  readonly schema: z.ZodType
+  /** What is allowed, in words: the schema's own are those of a programmer. */
+  readonly must: string
+  /** What `schema` describes: the whole value, or each item of a list or object. */
+  readonly of?: 'items' | 'entries'
+}
 
-/** Refuses what a configuration can not mean: MR_CONFIG_UNKNOWN with a suggestion, or MR_CONFIG_INVALID with the reason. */
+const options: Readonly<Record<keyof BrokerOptions, Option>> = {
+  preset: { schema: z.enum(['single-node', 'memory']), must: 'single-node or memory' },
+  plugins: { schema: z.union([pluginUse, z.strictObject({ use: pluginUse, instead: text })]), of: 'items', must: 'the name of a package, a path that begins with ./, a plugin made by definePlugin, or { use, instead }' },
+  without: { schema: text, of: 'items', must: 'the name of a plugin of the preset' },
+  settings: { schema: z.record(z.string(), z.unknown()), of: 'entries', must: 'the settings of a plugin by their names' },
+  broker: { schema: z.union([z.string(), z.number(), z.boolean()]), of: 'entries', must: 'a text, a number, true or false' },
+  data: { schema: z.union([text, z.array(text).min(1)]), must: 'a directory, or a list of directories' },
+  listen: { schema: address, must: 'HOST:PORT' },
+  advertise: { schema: address, must: 'HOST:PORT' },
+  http: { schema: z.union([z.literal('off'), address]), must: 'HOST:PORT, or off' },
+  nodeId: { schema: z.int().min(0).max(2_147_483_647), must: 'a whole number from 0 to 2147483647' },
+  insecure: { schema: z.boolean(), must: 'true or false' },
+  logLevel: { schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']), must: 'debug, info, warn, error or silent' },
+}
+
+/** Refuses what a configuration can not mean: MR_CONFIG_UNKNOWN with a suggestion, or MR_CONFIG_INVALID with what is allowed. */
 export function checkOptions(given: unknown): BrokerOptions {
-  const parsed = shape.safeParse(given)
-  if (parsed.success) return parsed.data as BrokerOptions
-  const issue = parsed.error.issues[0]!
-  if (issue.code === 'unrecognized_keys') {
-    const key = issue.keys[0]!
-    const near = nearestName(key, Object.keys(shape.shape))
-    const suggestion = near === undefined ? `; known are ${Object.keys(shape.shape).join(', ')}` : `; did you mean ${near}?`
-    throw new MillraceError('MR_CONFIG_UNKNOWN', { key: [...issue.path, key].join('.'), suggestion })
+  const faults: ConfigFault[] = []
+  const checked = examineOptions(given, (error, key) => { faults.push({ key, error }) })
+  throwFirst(faults)
+  return checked
+}
+
+/** The options without those that are wrong, each of which `onFault` is told of. */
+export function examineOptions(given: unknown, onFault: FaultSink): BrokerOptions {
+  if (!isObject(given)) {
+    onFault(invalid('configuration', given, 'it must be an object of options'), null)
+    return {}
   }
-  const key = issue.path.join('.') || 'configuration'
-  throw new MillraceError('MR_CONFIG_INVALID', { key, value: shown(valueAt(given, issue.path)), reason: issue.message })
+  const checked: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    if (key in options) checked[key] = examineOption(key as keyof BrokerOptions, value, onFault)
+    else onFault(new MillraceError('MR_CONFIG_UNKNOWN', { key, suggestion: optionSuggestion(key) }), key)
+  }
+  return checked as BrokerOptions
 }
 
-function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key], given)
+function examineOption(key: keyof BrokerOptions, value: unknown, onFault: FaultSink): unknown {
+  const { of, must } = options[key]
+  switch (of) {
+    case 'items': {
+      if (Array.isArray(value)) return value.filter((item, index) => examineValue(key, `${key}.${index}`, item, onFault))
+      onFault(invalid(key, value, `it must be a list, each item of it ${must}`), key)
+      return undefined
+    }
+    case 'entries': {
+      if (isObject(value)) return Object.fromEntries(Object.entries(value).filter(([name, item]) => item !== undefined && examineValue(key, `${key}.${name}`, item, onFault)))
+      onFault(invalid(key, value, `it must be an object, each value of it ${must}`), key)
+      return undefined
+    }
+    default:
+      return examineValue(key, key, value, onFault) ? value : undefined
+  }
 }
 
-const shown = (value: unknown): string => value === undefined ? '(nothing)' : (JSON.stringify(value) ?? typeof value).slice(0, 100)
+function examineValue(option: keyof BrokerOptions, path: string, value: unknown, onFault: FaultSink): boolean {
+  const { schema, must } = options[option]
+  if (schema.safeParse(value).success) return true
+  const name = path.slice(option.length + 1)
+  const misplaced = option === 'settings' ? settingsSuggestion(name) : undefined
+  onFault(misplaced === undefined ? invalid(path, value, `it must be ${must}`) : new MillraceError('MR_CONFIG_UNKNOWN', { key: path, suggestion: misplaced }), path)
+  return false
+}
+
+/** For a key that is none of the options. */
+function optionSuggestion(key: string): string {
+  if (brokerConfigs.has(key)) return `; ${isBrokerSetting}`
+  const near = nearestName(key, Object.keys(options))
+  return near === undefined ? `; known are ${Object.keys(options).join(', ')}` : `; did you mean ${near}?`
+}
+
+/** For what stands where the name of a plugin is expected, and is no object of settings. */
+function settingsSuggestion(name: string): string | undefined {
+  if (brokerConfigs.has(name)) return `; ${isBrokerSetting}`
+  return name in options ? '; it is no setting of a plugin: put it beside `settings:`, not into it' : undefined
+}
+
+export const isBrokerSetting = 'it is a setting of the broker: put it under `broker:`'
+
+/** For a key below `broker` that is no setting of a broker. */
+export const misplacedOption = (key: string): string | undefined => key in options ? '; it is an option of its own: put it beside `broker:`, not into it' : undefined
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function invalid(key: string, value: unknown, reason: string): MillraceError {
+  return new MillraceError('MR_CONFIG_INVALID', { key, value: shown(value), reason })
+}
+
+const shown = (value: unknown): string => (JSON.stringify(value) ?? typeof value).slice(0, 100)

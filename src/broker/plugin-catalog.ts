@@ -1,8 +1,9 @@
 import { nearestName } from '../base/suggestion.ts'
-import { MillraceError } from '../kernel/errors/millrace-error.ts'
+import { isMillraceError, MillraceError } from '../kernel/errors/millrace-error.ts'
 import { type Plugin } from '../kernel/plugin/define-plugin.ts'
-import { importModule } from '../platform/module-loader.ts'
+import { importModule, resolvePath } from '../platform/module-loader.ts'
 import { type BrokerOptions, type PluginChoice, type PresetName } from './broker-options.ts'
+import { throwFault, type FaultSink } from './config-fault.ts'
 
 /** Our own plugins by name, each imported only when a composition has it. */
 const catalog: Readonly<Record<string, () => Promise<{ readonly plugin: Plugin }>>> = {
@@ -24,47 +25,75 @@ export const presets: Readonly<Record<PresetName, readonly string[]>> = {
   'memory': ['storage-memory', ...common],
 }
 
-/** Loads the plugins of a composition. `directory` is where names of packages and relative paths are resolved from. */
-export async function loadPlugins(options: BrokerOptions, directory: string): Promise<readonly Plugin[]> {
+/**
+ * Loads the plugins of a composition. `directory` is where names of packages and relative paths are resolved from. `onFault` is told of each that
+ * cannot be had, with the key of the options that names it.
+ */
+export async function loadPlugins(options: BrokerOptions, directory: string, onFault: FaultSink = throwFault): Promise<readonly Plugin[]> {
   const names = presets[options.preset ?? 'single-node']
-  const replacements = new Map<string, string | Plugin>()
-  const additions: (string | Plugin)[] = []
-  for (const choice of options.plugins ?? []) {
-    if (isReplacement(choice)) replacements.set(choice.instead, choice.use)
-    else additions.push(choice)
+  const replacements = new Map<string, Wanted>()
+  const additions: Wanted[] = []
+  for (const [index, choice] of (options.plugins ?? []).entries()) {
+    const key = `plugins.${index}`
+    if (!isReplacement(choice)) additions.push({ key, use: choice })
+    else if (isOfPreset(choice.instead, names, key, onFault)) replacements.set(choice.instead, { key, use: choice.use })
   }
-  for (const name of [...replacements.keys(), ...options.without ?? []]) checkIsOfPreset(name, names)
-  const chosen = names
-    .filter((name) => !options.without?.includes(name))
-    .map((name) => replacements.get(name) ?? name)
-  return await Promise.all([...chosen, ...additions].map(async (use) => typeof use === 'string' ? await loadPlugin(use, directory) : use))
+  const without = (options.without ?? []).filter((name, index) => isOfPreset(name, names, `without.${index}`, onFault))
+  const chosen = names.filter((name) => !without.includes(name)).map((name): Wanted => replacements.get(name) ?? { key: 'preset', use: name })
+  const loaded = await Promise.all([...chosen, ...additions].map(({ key, use }) => load(use, directory).catch((error: unknown) => {
+    if (!isMillraceError(error)) throw error
+    onFault(error, key)
+    return undefined
+  })))
+  return loaded.filter((plugin) => plugin !== undefined)
 }
 
-async function loadPlugin(name: string, directory: string): Promise<Plugin> {
-  const own = catalog[name]
+interface Wanted {
+  readonly use: string | Plugin
+  /** Where the options name it. */
+  readonly key: string
+}
+
+async function load(use: string | Plugin, directory: string): Promise<Plugin> {
+  if (typeof use !== 'string') return use
+  const own = catalog[use]
   if (own !== undefined) return (await own()).plugin
-  let module: Record<string, unknown>
-  try {
-    module = await importModule(name, directory)
-  } catch (error) {
-    const near = nearestName(name, Object.keys(catalog))
-    const hint = near === undefined ? '' : ` (did you mean ${near}?)`
-    throw new MillraceError('MR_HOST_PLUGIN_NOT_FOUND', { plugin: name, reason: `${firstLine(error)}${hint}` }, error)
-  }
+  const module = await importPlugin(use, directory)
   const plugin = module['plugin'] ?? (module['default'] as Record<string, unknown> | undefined)?.['plugin'] ?? module['default']
   if (typeof plugin === 'object' && plugin !== null && 'register' in plugin) return plugin as Plugin
-  throw new MillraceError('MR_HOST_PLUGIN_INVALID', { plugin: name, reason: 'the package has no export `plugin` made by definePlugin' })
+  throw new MillraceError('MR_HOST_PLUGIN_INVALID', { plugin: use, reason: 'the module has no export `plugin` made by definePlugin' })
 }
+
+async function importPlugin(name: string, directory: string): Promise<Record<string, unknown>> {
+  try {
+    return await importModule(name, directory)
+  } catch (error) {
+    const near = nearestName(name, Object.keys(catalog))
+    const suggestion = near === undefined ? '; install it, or correct its name in the configuration' : `; did you mean ${near}?`
+    throw new MillraceError('MR_HOST_PLUGIN_NOT_FOUND', { plugin: name, ...reasonAndSuggestion(name, directory, error, suggestion) }, error)
+  }
+}
+
+/** A module that is not there, and one that is there and fails, are two things to look for. */
+function reasonAndSuggestion(name: string, directory: string, error: unknown, suggestion: string): { reason: string, suggestion: string } {
+  const text = (error instanceof Error ? error.message : String(error)).split('\n')[0]!
+  const path = resolvePath(directory, name)
+  // Of a module that is there, another that it imports may be missing.
+  if (!isMissing(error) || !(text.includes(`'${name}'`) || text.includes(`${path}'`))) return { reason: `it cannot be loaded: ${text}`, suggestion: '' }
+  if (/^[./]/.test(name)) return { reason: `there is no file ${path}`, suggestion: '; correct its path in the configuration' }
+  return { reason: `no package of that name is installed in ${directory}`, suggestion }
+}
+
+const isMissing = (error: unknown): boolean => /^(ERR_)?MODULE_NOT_FOUND$/.test(String((error as NodeJS.ErrnoException | undefined)?.code))
 
 const isReplacement = (choice: PluginChoice): choice is Extract<PluginChoice, { readonly instead: string }> =>
   typeof choice === 'object' && 'use' in choice
 
-function checkIsOfPreset(name: string, names: readonly string[]): void {
-  if (names.includes(name)) return
+function isOfPreset(name: string, names: readonly string[], key: string, onFault: FaultSink): boolean {
+  if (names.includes(name)) return true
   const near = nearestName(name, names)
-  throw new MillraceError('MR_HOST_PLUGIN_NOT_FOUND', {
-    plugin: name, reason: near === undefined ? `the preset has ${names.join(', ')}` : `the preset does not have it; did you mean ${near}?`,
-  })
+  onFault(new MillraceError('MR_HOST_PLUGIN_NOT_FOUND', {
+    plugin: name, reason: 'the preset does not have it', suggestion: near === undefined ? `; it has ${names.join(', ')}` : `; did you mean ${near}?`,
+  }), key)
+  return false
 }
-
-const firstLine = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n')[0]!

@@ -88,8 +88,8 @@ describe('config', () => {
     const bad: readonly (readonly [string, RegExp])[] = [
       ['{"lisen":"127.0.0.1:0"}', /unknown setting lisen; did you mean listen\?/],
       ['{"preset":"memory","broker":{"num.partition":3}}', /unknown setting num\.partition; did you mean num\.partitions\?/],
-      ['{"preset":"memory","broker":{"num.partitions":"three"}}', /MR_CONFIG_INVALID: invalid value three for num\.partitions/],
-      ['{"preset":"memory","settings":{"observability":{"loglevel":"info"}}}', /MR_HOST_SETTING: plugin observability, setting loglevel: unknown; did you mean logLevel\?/],
+      ['{"preset":"memory","broker":{"num.partitions":"three"}}', /MR_CONFIG_INVALID: .*bad\.config\.json: invalid value three for num\.partitions/],
+      ['{"preset":"memory","settings":{"observability":{"loglevel":"info"}}}', /MR_HOST_SETTING: .*: plugin observability, setting loglevel: unknown; did you mean logLevel\?/],
       ['{', /MR_CONFIG_FILE: configuration .*bad\.config\.json: it cannot be read: /],
     ]
     for (const [text, message] of bad) {
@@ -98,5 +98,24 @@ describe('config', () => {
       const result = await cli(['config', 'lint', path])
       expect([text, result.code, oneLine(result)]).toEqual([text, 2, expect.stringMatching(message)])
     }
+  })
+
+  it('lint names all that is wrong, a line each or in one object, and each warning once', async () => {
+    const path = join(folder, 'wrong.config.yaml')
+    writeFileSync(path, 'preset: memory\nlisen: 127.0.0.1:0\nsettings:\n  observability: { num.partitions: 3 }\nbroker:\n  num.io.threads: 9\n')
+    const text = await cli(['config', 'lint', path])
+    expect([text.code, text.stdout, text.stderr.trimEnd().split('\n')]).toEqual([2, '', [
+      `error MR_CONFIG_UNKNOWN: ${path}: unknown setting lisen; did you mean listen?`,
+      `error MR_HOST_SETTING: ${path}: plugin observability, setting num.partitions: unknown; it is a setting of the broker: put it under \`broker:\``,
+      `warning: ${path}: num.io.threads has no effect here: the data path runs on one event loop, without pools of threads`,
+    ]])
+    const json = await cli(['config', 'lint', path, '-o', 'json'])
+    expect([json.code, json.stderr, jsonOf(json)]).toEqual([2, '', {
+      config: path, ok: false, warnings: [expect.stringContaining('num.io.threads has no effect here')],
+      errors: [
+        { file: path, key: 'lisen', code: 'MR_CONFIG_UNKNOWN', message: 'unknown setting lisen; did you mean listen?', suggestion: 'did you mean listen?' },
+        { file: path, key: 'settings.observability.num.partitions', code: 'MR_HOST_SETTING', message: expect.any(String), suggestion: 'it is a setting of the broker: put it under `broker:`' },
+      ],
+    }])
   })
 })

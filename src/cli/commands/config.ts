@@ -1,8 +1,9 @@
 import { type Command } from 'commander'
 import pc from 'picocolors'
 import { outputOption } from '../network-options.ts'
-import { plural, print, printJson, printTable, printWarning, type OutputFormat } from '../output.ts'
-import { addCompositionOptions, composeFromFlags, type StartFlags } from './start.ts'
+import type { ConfigFault } from '../../broker/config-fault.ts'
+import { errorLine, plural, print, printJson, printTable, printWarning, type OutputFormat } from '../output.ts'
+import { addCompositionOptions, commandDefaults, composeFromFlags, type StartFlags } from './start.ts'
 
 interface PrintFlags extends StartFlags {
   readonly output: OutputFormat
@@ -21,7 +22,7 @@ Examples
   millrace config print --config millrace.config.ts -o json | jq '.broker[] | select(.source != "default")'`)
     .action(async (flags: PrintFlags) => { await printConfig(flags) })
   config.command('lint').summary('check a configuration file').argument('<file>')
-    .description('Checks a configuration file: options, settings, plugins, and that they fit together. Starts nothing. Exit code 2 if something is wrong.')
+    .description('Checks a configuration file by itself: options, settings, plugins, and that they fit together. Names every mistake, one a line. Starts nothing. Exit code 2 if something is wrong.')
     .addOption(outputOption())
     .addHelpText('after', `
 Example
@@ -77,15 +78,20 @@ async function brokerSettings({ settings }: Pick<Awaited<ReturnType<typeof compo
   })
 }
 
-async function lint(path: string, output: OutputFormat): Promise<void> {
-  const composed = await composeFromFlags({ config: path })
-  // Making it runs every check of the host, and starts nothing.
-  composed.create()
-  const warnings = composed.settings.warnings
+async function lint(file: string, output: OutputFormat): Promise<void> {
+  const [{ lintConfigFile }, { NodeFileSystem }] = await Promise.all([import('../../broker/config-lint.ts'), import('../../platform/node-file-system.ts')])
+  const { path, faults, warnings, pluginCount } = await lintConfigFile(new NodeFileSystem(), file, process.cwd(), commandDefaults)
+  if (faults.length > 0) process.exitCode = 2
   if (output === 'json') {
-    printJson({ config: composed.configPath, ok: true, warnings })
+    printJson({ config: path, ok: faults.length === 0, errors: faults.map((fault) => ({ file: path, ...faultAsJson(fault) })), warnings })
     return
   }
-  for (const warning of warnings) printWarning(warning)
-  print(`${composed.configPath}: ${pc.green('ok')}, ${plural(composed.plugins.length, 'plugin')}`)
+  for (const { error } of faults) process.stderr.write(`${errorLine(error.code, error.code === 'MR_CONFIG_FILE' ? error.message : `${path}: ${error.message}`)}\n`)
+  for (const warning of warnings) printWarning(`${path}: ${warning}`)
+  if (faults.length === 0) print(`${path}: ${pc.green('ok')}, ${plural(pluginCount, 'plugin')}`)
+}
+
+function faultAsJson({ key, error }: ConfigFault): object {
+  const suggestion = String(error.details['suggestion'] ?? '').replace(/^; /, '')
+  return { key, code: error.code, message: error.message, suggestion: suggestion === '' ? null : suggestion }
 }

@@ -105,6 +105,9 @@ function stopOnSignals(broker: Broker): StopSignals {
   return signals
 }
 
+/** What the command takes where a configuration says nothing. */
+export const commandDefaults = { http: '127.0.0.1:9080', logLevel: 'info' } as const
+
 /** Environment variables that are no broker settings: of the commands, and of the scripts of a checkout. */
 const variablesOfOurs = new Set(['MILLRACE_BOOTSTRAP', 'MILLRACE_PEERS', 'MILLRACE_NODES'])
 
@@ -123,7 +126,7 @@ export async function composeFromFlags(flags: StartFlags): Promise<ComposedBroke
   const loaded = flags.config === undefined ? await findConfigFile(files, directory) : await loadConfigFile(files, flags.config, directory)
   const composed = await composeBroker({
     file: loaded?.options, environment: environmentLayer(process.env, variablesOfOurs), commandLine, directory,
-    defaults: { http: '127.0.0.1:9080', logLevel: 'info' }, warmUp: flags.warmUp ?? true,
+    defaults: commandDefaults, warmUp: flags.warmUp ?? true,
   })
   return loaded === undefined ? composed : { ...composed, configPath: loaded.path }
 }

@@ -1,4 +1,5 @@
 import { assert } from '../../base/assert.ts'
+import { isMillraceError, type MillraceError } from '../errors/millrace-error.ts'
 import { invalidConfig, parseConfigValue, type ConfigValue } from './parse-config-value.ts'
 import { type TopicSettings } from '../model/topic-settings.ts'
 import { type BrokerSettings, type SettingEntry } from '../ports/broker-settings.ts'
@@ -29,6 +30,9 @@ interface Setting {
   readonly set: boolean
 }
 
+/** Is told of a mistake and the layer that it stands in, none where several settings do not fit. The setting keeps its value of the layers below. */
+export type SettingFault = (error: MillraceError, layer?: keyof SettingsLayers) => void
+
 const sources = [['preset', 'default'], ['file', 'file'], ['environment', 'environment'], ['commandLine', 'command line']] as const
 
 /** The settings of this broker, checked whole when it is made. */
@@ -38,19 +42,24 @@ export class BrokerSettingsMap implements BrokerSettings {
   readonly warnings: readonly string[]
   private readonly settings = new Map<string, Setting>()
 
-  /** Throws MR_CONFIG_UNKNOWN, MR_CONFIG_INVALID or MR_CONFIG_UNSUPPORTED for the first setting that is wrong. */
-  constructor(layers: SettingsLayers = {}) {
+  /** Throws MR_CONFIG_UNKNOWN, MR_CONFIG_INVALID or MR_CONFIG_UNSUPPORTED for the first setting that is wrong, unless `onFault` takes them all. */
+  constructor(layers: SettingsLayers = {}, onFault: SettingFault = (error) => { throw error }) {
     for (const row of brokerConfigTable) {
       const value = row.default === undefined ? undefined : parseConfigValue(row, row.default).value
       this.settings.set(row.name, { row, text: row.default, value, source: 'default', set: false })
     }
     for (const [layer, source] of sources) {
       for (const [name, given] of layers[layer] ?? []) {
-        const row = brokerConfigRow(name)
-        this.settings.set(name, { row, ...checkConfig(row, given), source, set: true })
+        try {
+          const row = brokerConfigRow(name)
+          this.settings.set(name, { row, ...checkConfig(row, given), source, set: true })
+        } catch (error) {
+          if (!isMillraceError(error)) throw error
+          onFault(error, layer)
+        }
       }
     }
-    this.checkTogether()
+    this.checkTogether(onFault)
     this.nodeId = this.integer('node.id')
     const warnings: string[] = []
     for (const { row, text, set } of this.settings.values()) {
@@ -104,10 +113,10 @@ export class BrokerSettingsMap implements BrokerSettings {
     return setting
   }
 
-  private checkTogether(): void {
+  private checkTogether(onFault: SettingFault): void {
     const queued = this.integer('queued.max.request.bytes')
     if (queued > 0 && queued < this.integer('socket.request.max.bytes')) {
-      throw this.invalid('queued.max.request.bytes', 'it is below socket.request.max.bytes, so that no largest request would ever be read')
+      onFault(this.invalid('queued.max.request.bytes', 'it is below socket.request.max.bytes, so that no largest request would ever be read'))
     }
     // A default that no topic could be given would fail at each creation: say it now, under the name that was typed.
     for (const row of topicConfigTable) {
@@ -117,12 +126,12 @@ export class BrokerSettingsMap implements BrokerSettings {
         checkConfig(row, text)
       } catch {
         const from = row.synonyms.find((synonym) => this.explicit(synonym.name) !== undefined)!
-        throw this.invalid(from.name, `it is the default of the topics' ${row.name}, which cannot be ${text}`)
+        onFault(this.invalid(from.name, `it is the default of the topics' ${row.name}, which cannot be ${text}`))
       }
     }
   }
 
-  private invalid(name: string, reason: string): Error {
+  private invalid(name: string, reason: string): MillraceError {
     return invalidConfig(brokerConfigs.get(name)!, this.text(name), reason)
   }
 }

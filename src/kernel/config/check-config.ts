@@ -3,7 +3,7 @@ import { MillraceError } from '../errors/millrace-error.ts'
 import { brokerConfigs } from './broker-config-table.ts'
 import { type BrokerConfigRow, type ConfigRow, type TopicConfigRow } from './config-row.ts'
 import { invalidConfig, parseConfigValue, type ParsedConfig } from './parse-config-value.ts'
-import { topicConfigs } from './topic-config-table.ts'
+import { topicConfigs, topicConfigTable } from './topic-config-table.ts'
 
 export interface CheckedConfigs {
   /** By name, in Kafka's spelling. */
@@ -35,7 +35,7 @@ export function configWarning(row: ConfigRow, text: string): string | undefined 
 /** The row of a topic's setting. Throws MR_CONFIG_UNKNOWN, with the nearest name. */
 export function topicConfigRow(name: string): TopicConfigRow {
   const row = topicConfigs.get(name)
-  if (row === undefined) throw new MillraceError('MR_CONFIG_UNKNOWN', { key: name, suggestion: suggestion(name, topicConfigs.keys()) })
+  if (row === undefined) throw new MillraceError('MR_CONFIG_UNKNOWN', { key: name, suggestion: topicSuggestion(name) })
   return row
 }
 
@@ -46,11 +46,26 @@ export function checkTopicConfigs(given: ReadonlyMap<string, string | null>): Ch
   return checked
 }
 
+/** For a name that no topic's setting has: a broker's setting may be the default of the one that is meant. */
+function topicSuggestion(name: string): string {
+  if (!brokerConfigs.has(name)) return suggestion(name, topicConfigs.keys())
+  const meant = topicConfigTable.find((row) => row.synonyms.some((synonym) => synonym.name === name))
+  return meant === undefined ? '; it is a setting of brokers' : `; it is a broker's setting, of topics it is ${meant.name}`
+}
+
 /** The row of a broker's setting. Throws MR_CONFIG_UNKNOWN, with the nearest name. */
 export function brokerConfigRow(name: string): BrokerConfigRow {
   const row = brokerConfigs.get(name)
-  if (row === undefined) throw new MillraceError('MR_CONFIG_UNKNOWN', { key: name, suggestion: suggestion(name, brokerConfigs.keys()) })
+  if (row === undefined) throw new MillraceError('MR_CONFIG_UNKNOWN', { key: name, suggestion: brokerSuggestion(name) })
   return row
+}
+
+/** For a name that no broker's setting has: a topic's setting may have a default among them. */
+function brokerSuggestion(name: string): string {
+  const meant = topicConfigs.get(name)
+  if (meant === undefined) return suggestion(name, brokerConfigs.keys())
+  const [first] = meant.synonyms
+  return first === undefined ? '; it is a setting of topics, given when one is made' : `; it is a setting of topics, their default is ${first.name}`
 }
 
 /** Checks what is set for a broker. Throws as `checkTopicConfigs` does. */

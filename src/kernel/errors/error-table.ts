@@ -79,8 +79,8 @@ export const errorTable = {
   MR_HOST_PORT_TWICE: row('config', false, -1, 500, '{port} is provided by {first} and by {second}; remove one, or let one decorate it'),
   MR_HOST_PLUGIN_INVALID: row('config', false, -1, 500, 'plugin {plugin} is not usable: {reason}'),
   MR_HOST_PLUGIN_NAME_TWICE: row('config', false, -1, 500, 'two plugins are named {plugin}; remove one'),
-  MR_HOST_PLUGIN_NOT_FOUND: row('config', false, -1, 500, 'plugin {plugin} cannot be loaded: {reason}; install it, or correct its name in the configuration'),
-  MR_HOST_SETTING: row('config', false, -1, 500, 'plugin {plugin}, setting {key}: {reason}'),
+  MR_HOST_PLUGIN_NOT_FOUND: row('config', false, -1, 500, 'plugin {plugin}: {reason}{suggestion}'),
+  MR_HOST_SETTING: row('config', false, -1, 500, 'plugin {plugin}, setting {key}: {reason}{suggestion}'),
   MR_HOST_START_FAILED: row('operational', false, -1, 500, 'plugin {plugin} could not start: {reason}'),
   MR_HOST_STOP_TIMEOUT: row('operational', false, -1, 500, 'plugin {plugin} did not stop within {deadlineMs} ms; what it had not finished is recovered at the next start'),
   // partition logs

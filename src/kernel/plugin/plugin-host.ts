@@ -1,3 +1,4 @@
+import { suggestion } from '../../base/suggestion.ts'
 import { MillraceError } from '../errors/millrace-error.ts'
 import { Clock, Timers } from '../ports/clock.ts'
 import { Lifecycle } from '../ports/lifecycle.ts'
@@ -29,6 +30,12 @@ export interface PluginHost {
   all<T>(port: Token<T>): readonly T[]
 }
 
+/** The error for settings of a plugin that is not there. */
+export function settingsOfNobody(name: string, plugins: readonly Plugin[]): MillraceError {
+  const near = suggestion(name, plugins.map((plugin) => plugin.name)) || '; name it under `plugins`, or take its settings out'
+  return new MillraceError('MR_HOST_PLUGIN_NOT_FOUND', { plugin: name, reason: 'it has settings, and is not part of the composition', suggestion: near })
+}
+
 /**
  * Checks the whole composition, then makes every object. Nothing has run yet when it returns; what is wrong is one MillraceError
  * of area MR_HOST that names the plugin, the key or port, and the remedy.
@@ -38,7 +45,7 @@ export function createHost(options: HostOptions): PluginHost {
   checkComposition(plugins)
   for (const name of Object.keys(settings)) {
     if (!plugins.some((plugin) => plugin.name === name)) {
-      throw new MillraceError('MR_HOST_PLUGIN_NOT_FOUND', { plugin: name, reason: 'it has settings, and is not part of the composition' })
+      throw settingsOfNobody(name, plugins)
     }
   }
   const registry = new BindingRegistry()

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lintConfigFile } from '../../../src/broker/config-lint.ts'
+import { NodeFileSystem } from '../../../src/platform/node-file-system.ts'
+
+let folder = ''
+beforeAll(() => { folder = mkdtempSync(join(tmpdir(), 'millrace-lint-')) })
+afterAll(() => { rmSync(folder, { recursive: true, force: true }) })
+
+async function lint(text: string) {
+  writeFileSync(join(folder, 'millrace.config.yaml'), text)
+  const { faults, warnings } = await lintConfigFile(new NodeFileSystem(), 'millrace.config.yaml', folder, { http: 'off', logLevel: 'info' })
+  return { faults: faults.map(({ key, error }) => [key, error.code, error.message]), warnings }
+}
+
+describe('the check of a configuration file', () => {
+  it('names every mistake of options, broker settings, plugins and their settings, with its key, and each warning once', async () => {
+    const { faults, warnings } = await lint(`
+preset: memory
+lisen: here
+nodeId: many
+plugins: [./none.mjs, no-such-package]
+without: [observabilty]
+settings:
+  observability: { loglevel: info, logLevel: chatty }
+  admin-http: { num.partitions: 3 }
+  storage-local: {}
+broker: { num.partition: 3, num.io.threads: 9, log.segment.bytes: small, retention.ms: 5, queued.max.request.bytes: 1000 }
+`)
+    expect(faults).toEqual([
+      ['lisen', 'MR_CONFIG_UNKNOWN', 'unknown setting lisen; did you mean listen?'],
+      ['nodeId', 'MR_CONFIG_INVALID', 'invalid value "many" for nodeId: it must be a whole number from 0 to 2147483647'],
+      ['broker.num.partition', 'MR_CONFIG_UNKNOWN', 'unknown setting num.partition; did you mean num.partitions?'],
+      ['broker.log.segment.bytes', 'MR_CONFIG_INVALID', expect.stringMatching(/^invalid value small for log\.segment\.bytes: it must be a whole number/)],
+      ['broker.retention.ms', 'MR_CONFIG_UNKNOWN', 'unknown setting retention.ms; it is a setting of topics, their default is log.retention.ms'],
+      ['broker.queued.max.request.bytes', 'MR_CONFIG_INVALID', expect.stringContaining('it is below socket.request.max.bytes')],
+      ['without.0', 'MR_HOST_PLUGIN_NOT_FOUND', 'plugin observabilty: the preset does not have it; did you mean observability?'],
+      ['plugins.1', 'MR_HOST_PLUGIN_NOT_FOUND', `plugin no-such-package: no package of that name is installed in ${folder}; install it, or correct its name in the configuration`],
+      ['plugins.0', 'MR_HOST_PLUGIN_NOT_FOUND', `plugin ./none.mjs: there is no file ${folder}/none.mjs; correct its path in the configuration`],
+      ['settings.observability.logLevel', 'MR_HOST_SETTING', 'plugin observability, setting logLevel: it must be debug, info, warn, error, silent'],
+      ['settings.observability.loglevel', 'MR_HOST_SETTING', 'plugin observability, setting loglevel: unknown; did you mean logLevel?'],
+      ['settings.admin-http.num.partitions', 'MR_HOST_SETTING', 'plugin admin-http, setting num.partitions: unknown; it is a setting of the broker: put it under `broker:`'],
+      ['settings.storage-local', 'MR_HOST_PLUGIN_NOT_FOUND', expect.stringMatching(/^plugin storage-local: it has settings, and is not part of the composition/)],
+    ])
+    expect(warnings).toEqual([expect.stringMatching(/^num\.io\.threads has no effect here/)])
+  })
+
+  it('finds what plugins refuse when they are made, beside what is wrong with options', async () => {
+    const { faults } = await lint('preset: memory\nnodeid: 3\nbroker: { listeners: "PLAINTEXT//x" }\n')
+    expect(faults.map(([key, code]) => [key, code])).toEqual([['nodeid', 'MR_CONFIG_UNKNOWN'], ['broker.listeners', 'MR_CONFIG_INVALID']])
+  })
+
+  it('takes a consequence of a mistake for none of its own', async () => {
+    const { faults } = await lint('preset: memory\nlisten: 0.0.0.0:0\nadvertise: host:1\ninsecure: "yes"\n')
+    expect(faults.map(([key]) => key)).toEqual(['insecure'])
+  })
+
+  it('finds nothing where nothing is wrong, and says of a file that cannot be read why', async () => {
+    expect(await lint('preset: memory\n')).toEqual({ faults: [], warnings: [] })
+    expect((await lint('a: [')).faults).toEqual([[null, 'MR_CONFIG_FILE', expect.stringContaining('millrace.config.yaml: it cannot be read: ')]])
+    expect((await lint('just a text')).faults).toEqual([[null, 'MR_CONFIG_INVALID', expect.stringContaining('it must be an object of options')]])
+  })
+})
