@@ -28,7 +28,7 @@ export const plugin = definePlugin({
   register({ provide }, config) {
     provide([Logger], [LogSink], (sink) => new AcmeLogger(sink, config.tag))
     const none = { add() {}, observe() {} }
-    provide([Metrics], [], () => ({ counter: () => none, histogram: () => none, gauge() {} }))
+    provide([Metrics], [], () => ({ counter: () => none, histogram: () => none, forget() {}, gauge() {} }))
   },
 })
 `

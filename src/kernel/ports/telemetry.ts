@@ -37,6 +37,11 @@ export interface GaugeSample {
 export interface Metrics {
   counter(name: string, help: string, labels?: Labels): Counter
   histogram(name: string, help: string, buckets: readonly number[], labels?: Labels): Histogram
+  /**
+   * Ends the counter or histogram of this name and labels: what they stand for is gone, and is told no more. Whoever still has the
+   * instrument counts for nobody; asking again gives one that begins at zero. None of that name is fine.
+   */
+  forget(name: string, labels: Labels): void
   /** Read when somebody looks. */
   gauge(name: string, help: string, read: () => number | readonly GaugeSample[]): void
 }

@@ -25,6 +25,7 @@ export const plugin = definePlugin({
     provide([Metrics], [], () => ({
       counter: (name, help, labels = {}) => instruments.counter(name, help, labels),
       histogram: (name, help, buckets, labels = {}) => instruments.histogram(name, help, buckets, labels),
+      forget: (name, labels) => { instruments.forget(name, labels) },
       gauge: (name, help, read) => { instruments.gauge(name, help, read) },
     }))
     provide([AdminRoute], [], (): AdminRoute => ({

@@ -15,6 +15,12 @@ export interface TopicInstruments {
   readonly fetchedBytes: Counter
 }
 
+const topicCounters: Readonly<Record<keyof TopicInstruments, string>> = {
+  producedBytes: 'millrace_topic_produced_bytes_total',
+  producedRecords: 'millrace_topic_produced_records_total',
+  fetchedBytes: 'millrace_topic_fetched_bytes_total',
+}
+
 /** The instruments of this plugin. Those of hot paths are looked up once and kept. */
 export class ProtocolMetrics {
   readonly receivedBytes: Counter
@@ -61,13 +67,19 @@ export class ProtocolMetrics {
     if (found === undefined) {
       const labels = { topic: name }
       found = {
-        producedBytes: this.metrics.counter('millrace_topic_produced_bytes_total', 'Bytes of batches appended for producers.', labels),
-        producedRecords: this.metrics.counter('millrace_topic_produced_records_total', 'Records appended for producers.', labels),
-        fetchedBytes: this.metrics.counter('millrace_topic_fetched_bytes_total', 'Bytes of batches sent to consumers.', labels),
+        producedBytes: this.metrics.counter(topicCounters.producedBytes, 'Bytes of batches appended for producers.', labels),
+        producedRecords: this.metrics.counter(topicCounters.producedRecords, 'Records appended for producers.', labels),
+        fetchedBytes: this.metrics.counter(topicCounters.fetchedBytes, 'Bytes of batches sent to consumers.', labels),
       }
       this.topics.set(name, found)
     }
     return found
+  }
+
+  /** The topic is gone: its instruments take no memory, and are told no more. */
+  forgetTopic(name: string): void {
+    if (!this.topics.delete(name)) return
+    for (const counter of Object.values(topicCounters)) this.metrics.forget(counter, { topic: name })
   }
 
   /** Counts one error that a client was told. */

@@ -59,9 +59,10 @@ export class TopicLookup {
   }
 
   start(): void {
-    this.end ??= this.metadata.subscribe(() => {
+    this.end ??= this.metadata.subscribe((image, { deleted }) => {
       this.names.clear()
       this.ids.clear()
+      for (const { name } of deleted) if (!image.topics.has(name)) this.metrics.forgetTopic(name)
     })
   }
 

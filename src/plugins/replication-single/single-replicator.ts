@@ -153,6 +153,7 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   private removeTopic(topic: TopicImage): void {
     const replicas = this.byTopic.get(topic.id) ?? []
     this.byTopic.delete(topic.id)
+    this.found.delete(topic.id)
     let gone = true
     for (const { partition } of topic.partitions) {
       this.missing.delete(`${topic.name}-${partition}`)

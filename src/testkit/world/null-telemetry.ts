@@ -16,5 +16,6 @@ export const nullLogger: Logger = {
 export const nullMetrics: Metrics = {
   counter: () => counter,
   histogram: () => histogram,
+  forget: () => {},
   gauge: () => {},
 }

@@ -69,6 +69,11 @@ export class RecordingMetrics implements Metrics {
     return { observe: value => void kept.push(value) }
   }
 
+  forget(name: string, labels: Labels): void {
+    this.counters.delete(seriesOf(name, labels))
+    this.observations.delete(seriesOf(name, labels))
+  }
+
   gauge(name: string, _help: string, read: () => number | readonly GaugeSample[]): void {
     this.gauges.set(name, read)
   }

@@ -85,6 +85,12 @@ export class Instruments {
     })
   }
 
+  forget(name: string, labels: Labels): void {
+    const key = keyOf(name, labels)
+    this.#counters.delete(key)
+    this.#histograms.delete(key)
+  }
+
   gauge(name: string, help: string, read: () => number | readonly GaugeSample[]): void {
     this.#families.set(name, {
       name, help, kind: 'gauge',
@@ -100,7 +106,7 @@ export class Instruments {
   }
 
   #instrument<I>(map: Map<string, I>, name: string, labels: Labels, make: () => I, family: Family): I {
-    const key = `${name}\n${JSON.stringify(Object.entries(labels).sort())}`
+    const key = keyOf(name, labels)
     let instrument = map.get(key)
     if (instrument === undefined) {
       instrument = make()
@@ -114,3 +120,5 @@ export class Instruments {
     return [...map].filter(([key]) => key.startsWith(`${name}\n`)).map(([, instrument]) => instrument)
   }
 }
+
+const keyOf = (name: string, labels: Labels): string => `${name}\n${JSON.stringify(Object.entries(labels).sort())}`
