@@ -1,13 +1,13 @@
 /**
- * `npm run demo [-- --records N] [-- --json]`: streams real flights through a broker, reads them back, and proves that nothing was lost, doubled, altered
+ * `npm run demo -- --help`: streams real flights through a broker, reads them back, and proves that nothing was lost, doubled, altered
  * or put out of order.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { createBroker } from 'millrace'
 import { createAdmin, createProducer } from 'millrace/client'
+import { demoOptions, usage } from './demo-options.ts'
 import { expectedSums } from './expected.ts'
 import { countFlights } from './flights.ts'
 import { ProgressLine } from './progress-line.ts'
@@ -55,10 +55,17 @@ async function replay(bootstrap: string, records: number): Promise<Read> {
   return read
 }
 
-const { values } = parseArgs({ options: { records: { type: 'string' }, json: { type: 'boolean' } } })
+/** Help that was asked for ends with 0, wrong use with 2, and neither starts a broker. */
+function optionsOrExit(args: readonly string[], inFile: number): { records: number, json: boolean } {
+  const options = demoOptions(args, inFile)
+  if (typeof options !== 'string') return options
+  if (options === 'help') console.log(usage(inFile))
+  else console.error(`error: ${options}\n\n${usage(inFile)}`)
+  process.exit(options === 'help' ? 0 : 2)
+}
+
 const inFile = await countFlights()
-const records = Math.min(inFile, Number(values.records ?? inFile))
-if (!Number.isInteger(records) || records < 1) throw new Error(`--records ${values.records}: it takes a whole number from 1 to ${inFile}`)
+const { records, json } = optionsOrExit(process.argv.slice(2), inFile)
 
 const data = mkdtempSync(join(tmpdir(), 'millrace-demo-'))
 const removeData = (): void => { rmSync(data, { recursive: true, force: true }) }
@@ -72,7 +79,7 @@ const broker = await createBroker({ data, listen: '127.0.0.1:0', logLevel: 'erro
 try {
   await broker.start()
   const result = await run(broker.bootstrap, records)
-  if (values.json === true) reportAsJson(result)
+  if (json) reportAsJson(result)
   else reportAsText(result)
   if (result.checks.some((check) => !check.holds)) process.exitCode = 1
 } finally {

@@ -21,8 +21,21 @@ it('npm run demo brings 50,000 flights through a broker and proves that they are
   expect(left()).toEqual(before)
 })
 
-it('npm run demo refuses a number of records that is none', () => {
-  const demo = spawnSync('npm', ['run', '--silent', 'demo', '--', '--records', 'many'], { cwd: root, encoding: 'utf8' })
-  expect([demo.status, demo.stdout]).toEqual([1, ''])
-  expect(demo.stderr).toContain('--records many: it takes a whole number from 1 to 3000000')
+it.each([
+  [['--records', 'many'], '--records many: it takes a whole number from 1 to 3000000'],
+  [['--records', '3000001'], '--records 3000001: it takes a whole number from 1 to 3000000'],
+  [['--recrods', '5'], 'Unknown option \'--recrods\''],
+  [['five'], 'Unexpected argument \'five\''],
+])('npm run demo refuses %j with its usage and exit code 2', (args, message) => {
+  const demo = spawnSync('npm', ['run', '--silent', 'demo', '--', ...args], { cwd: root, encoding: 'utf8' })
+  expect([demo.status, demo.stdout]).toEqual([2, ''])
+  expect(demo.stderr).toMatch(/^error: .*\n\nUsage: npm run demo/)
+  expect(demo.stderr).toContain(message)
+  expect(demo.stderr).not.toMatch(/^ +at /m)
+})
+
+it('npm run demo -- --help says what it takes, and does nothing', () => {
+  const demo = spawnSync('npm', ['run', '--silent', 'demo', '--', '--help'], { cwd: root, encoding: 'utf8' })
+  expect([demo.status, demo.stderr]).toEqual([0, ''])
+  expect(demo.stdout).toMatch(/^Usage: npm run demo/)
 })
