@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { brokerConfigTable } from '../src/kernel/config/broker-config-table.ts'
-import { isSensitive, type BrokerConfigRow, type ConfigRow, type TopicConfigRow } from '../src/kernel/config/config-row.ts'
+import { isDescribed, isSensitive, type BrokerConfigRow, type ConfigRow, type TopicConfigRow } from '../src/kernel/config/config-row.ts'
 import { allowedValues } from '../src/kernel/config/parse-config-value.ts'
 import { topicConfigTable } from '../src/kernel/config/topic-config-table.ts'
 
@@ -50,7 +50,7 @@ ${brokers.filter((row) => typeof row.effect === 'object' && 'none' in row.effect
 `
 }
 
-const shown = (row: ConfigRow): boolean => row.internal === undefined
+const shown = (row: ConfigRow): boolean => isDescribed(row, false)
 
 function topicLine(row: TopicConfigRow): string {
   const brokers = row.synonyms.map((synonym) => `\`${synonym.name}\``).join(', ')

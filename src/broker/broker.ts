@@ -1,4 +1,4 @@
-import { type MillraceError } from '../kernel/errors/millrace-error.ts'
+import { MillraceError } from '../kernel/errors/millrace-error.ts'
 import { type PluginHost } from '../kernel/plugin/plugin-host.ts'
 import { ServedEndpoint } from '../kernel/ports/lifecycle.ts'
 import { type Endpoint } from '../kernel/ports/network.ts'
@@ -44,10 +44,13 @@ export class Broker {
     return this.#endpoint('kafka')
   }
 
-  /** `HOST:PORT` for clients; only once started. */
+  /** `HOST:PORT` for clients, while it is started; else it throws MR_BROKER_NOT_SERVING. */
   get bootstrap(): string {
     const at = this.kafka
-    if (at === undefined) throw new Error('the broker serves no Kafka listener (yet): start it first')
+    if (at === undefined) {
+      const reason = this.#life.ready ? 'it is composed without a listener of the Kafka protocol; a client in this process takes its dispatcher' : 'it is not started; await start() first'
+      throw new MillraceError('MR_BROKER_NOT_SERVING', { reason })
+    }
     return `${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port}`
   }
 

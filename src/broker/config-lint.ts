@@ -30,7 +30,7 @@ export async function lintConfigFile(files: FileSystem, name: string, directory:
   const composed = await examineComposition({ file: examineOptions(given, onFault), directory, defaults }, onFault)
   // Where a plugin is missing, others miss what it provides.
   if (!faults.some(({ error }) => /^MR_HOST_PLUGIN_/.test(error.code))) tryToMake(composed, faults)
-  return { path, faults, warnings: composed.settings.warnings, pluginCount: composed.plugins.length }
+  return { path, faults, warnings: composed.warnings, pluginCount: composed.plugins.length }
 }
 
 /** What plugins refuse when they are made: the first of it. A setting that is wrong stands at its default, so consequences of that are passed over. */

@@ -40,6 +40,8 @@ export interface ComposedBroker {
   readonly settings: BrokerSettingsMap
   readonly plugins: readonly Plugin[]
   readonly pluginSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** What is set and has no effect, a sentence each. */
+  readonly warnings: readonly string[]
   create(): Broker
 }
 
@@ -69,21 +71,30 @@ export async function examineComposition(composition: Composition, onFault: Faul
   const chosen = await loadPlugins({ ...file, ...commandLine, preset }, directory, onFault)
   const plugins = [platform, ...chosen]
   const pluginSettings = withoutFaults(settingsOfPlugins(composition, plugins), plugins, onFault)
+  const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins)]
   return {
-    settings, plugins, pluginSettings,
-    create: () => make({ settings, plugins, pluginSettings, preset }),
+    settings, plugins, pluginSettings, warnings,
+    create: () => make({ settings, plugins, pluginSettings, preset, warnings }),
   }
+}
+
+/** Who names a directory believes that something is kept in it. */
+function unusedDirectories(settings: BrokerSettingsMap, plugins: readonly Plugin[]): string[] {
+  const isNamed = settings.entries().some(({ name, source }) => name === 'log.dirs' && source !== 'default')
+  return isNamed && plugins.some(({ name }) => name === 'storage-memory') ? ['log.dirs has no effect here: storage-memory keeps nothing on disk'] : []
 }
 
 function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp = false, platform }: Composition, plugins: readonly Plugin[]): Record<string, Record<string, unknown>> {
   const has = (name: string): boolean => plugins.some((plugin) => plugin.name === name)
   const insecure = commandLine.insecure ?? file.insecure
-  const preset = commandLine.preset ?? file.preset
+  const isVolatile = (commandLine.preset ?? file.preset) === 'memory' && platform === undefined
   const short: Record<string, Record<string, unknown>> = {
     'observability': { logLevel: commandLine.logLevel ?? file.logLevel ?? defaults.logLevel },
     'admin-http': { listen: commandLine.http ?? file.http ?? defaults.http, insecure },
     'protocol-kafka': { insecure, warmup: warmUp },
-    'platform': { keyValue: preset === 'memory' && platform === undefined ? 'volatile' : undefined },
+    'platform': { keyValue: isVolatile ? 'volatile' : undefined },
+    // Where nothing is kept there is no path either; it shows in the log.
+    'coordination-single': { path: isVolatile ? '(memory)' : undefined },
   }
   const merged: Record<string, Record<string, unknown>> = {}
   for (const name of new Set([...Object.keys(short).filter(has), ...Object.keys(file.settings ?? {}), ...Object.keys(commandLine.settings ?? {})])) {
@@ -115,7 +126,7 @@ interface Parts extends Omit<ComposedBroker, 'create'> {
   readonly preset: PresetName
 }
 
-function make({ settings, plugins, pluginSettings, preset }: Parts): Broker {
+function make({ settings, plugins, pluginSettings, preset, warnings }: Parts): Broker {
   const world = createHost({ plugins: [plugins[0]!] })
   const random = world.get(Random)
   const directories = settings.list('log.dirs').length > 0 ? settings.list('log.dirs') : settings.list('log.dir')
@@ -128,7 +139,7 @@ function make({ settings, plugins, pluginSettings, preset }: Parts): Broker {
     foundPartition: cluster.partition,
   }
   const failed = deferred<unknown>()
-  const life = { ready: false, failed: failed.promise, warnings: settings.warnings }
+  const life = { ready: false, failed: failed.promise, warnings }
   const root = rootPlugin({
     settings, identity,
     state: { ready: () => life.ready },

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { root } from '../meta/source-tree.ts'
 import { ensureBuilt } from './built.ts'
 import { cli, jsonOf, oneLine } from './cli-run.ts'
 
@@ -78,6 +79,12 @@ describe('config', () => {
     const json = jsonOf(await cli([...args, '-o', 'json'], { cwd: folder })) as { broker: { name: string, doc: string }[], plugins: { doc: string }[] }
     expect(json.broker).toContainEqual(expect.objectContaining({ name: 'num.partitions', value: '8', source: 'file', effect: 'works', type: 'int' }))
     expect(json.broker.length).toBeGreaterThan(100)
+    const page = readFileSync(join(root, 'docs/config.md'), 'utf8').split('\n## Brokers\n')[1]!
+    const listed = [...page.matchAll(/^\| `([^`]+)`/gm)].map((found) => found[1]!)
+    expect(json.broker.map((each) => each.name)).toEqual(listed.sort())
+    expect(Number(/^(\d+) settings/m.exec(page)?.[1])).toBe(json.broker.length)
+    const all = (await cli([...args, '--all'], { cwd: folder })).stdout.split('\nplugin and setting')[0]!
+    expect(all.split('\n').filter((line) => /^[a-z.]+ +\S/.test(line) && !line.startsWith('broker setting'))).toHaveLength(json.broker.length)
     expect([...json.broker, ...json.plugins].filter((each) => each.doc.length < 10)).toEqual([])
   })
 

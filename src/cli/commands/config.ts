@@ -57,7 +57,7 @@ const shownSource = (source: string): string => source === 'default' ? pc.dim(so
 
 interface BrokerSetting {
   readonly name: string
-  /** Secrets are never printed. */
+  /** `[hidden]` for a secret. */
   readonly value: string
   readonly source: string
   readonly type: string
@@ -65,14 +65,15 @@ interface BrokerSetting {
   readonly doc: string
 }
 
+/** The same as in docs/config.md, and beside them what somebody has set though it is for tests. */
 async function brokerSettings({ settings }: Pick<Awaited<ReturnType<typeof composeFromFlags>>, 'settings'>): Promise<BrokerSetting[]> {
-  const [{ brokerConfigs }, { documentation }] = await Promise.all([
-    import('../../kernel/config/broker-config-table.ts'), import('../../kernel/config/describe-configs.ts'),
+  const [{ brokerConfigs }, { isDescribed }, { documentation }] = await Promise.all([
+    import('../../kernel/config/broker-config-table.ts'), import('../../kernel/config/config-row.ts'), import('../../kernel/config/describe-configs.ts'),
   ])
-  return settings.entries().map(({ name, value, source }) => {
+  return settings.entries().flatMap(({ name, value, source }) => {
     const row = brokerConfigs.get(name)!
-    return {
-      name, value: row.type === 'password' && value !== '' ? '(hidden)' : value, source, type: row.type,
+    return !isDescribed(row, source !== 'default') ? [] : {
+      name, value, source, type: row.type,
       effect: row.effect === 'works' ? 'works' : 'none' in row.effect ? 'none' : 'refused', doc: documentation(row),
     }
   })

@@ -6,7 +6,7 @@ const noTls = none('listeners do not speak TLS yet')
 
 /** Authentication, TLS and authorization. */
 export const brokerSecurityRows: readonly BrokerConfigRow[] = [
-  row('authorizer.class.name', 'string', '', fixed, refused('it would protect nothing; everybody may do everything', ''),
+  row('authorizer.class.name', 'string', '', fixed, refused('classes of Java can not be loaded, and everybody may do everything', ''),
     'Class that decides who may do what.'),
   row('delegation.token.expiry.check.interval.ms', 'long', '3600000', fixed, noAuth,
     'Time between two looks for delegation tokens that have expired.', { min: 1 }),

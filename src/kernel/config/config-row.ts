@@ -74,5 +74,8 @@ export const intMax = '2147483647'
 /** Stands for a secret wherever a value is printed, logged or sent. */
 export const hiddenValue = '[hidden]'
 
+/** Whether descriptions list it: a setting for tests and experiments only when somebody has set it. */
+export const isDescribed = (row: ConfigRow, isSet: boolean): boolean => row.internal === undefined || isSet
+
 /** Whether the value is a secret. */
 export const isSensitive = (row: ConfigRow): boolean => row.type === 'password'

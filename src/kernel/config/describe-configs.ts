@@ -1,6 +1,6 @@
 import { type BrokerSettings } from '../ports/broker-settings.ts'
 import { brokerConfigTable, brokerConfigs } from './broker-config-table.ts'
-import { isSensitive, type BrokerConfigRow, type ConfigRow, type ConfigType, type TopicConfigRow } from './config-row.ts'
+import { isDescribed, isSensitive, type BrokerConfigRow, type ConfigRow, type ConfigType, type TopicConfigRow } from './config-row.ts'
 import { resolveTopicConfigs, type BrokerValue } from './resolve-topic-settings.ts'
 
 /** `topic`: set for this topic. `broker`: set for the broker, at its start. `default`: nobody set it. */
@@ -52,7 +52,7 @@ export function describeTopicConfigs(overrides: ReadonlyMap<string, string>, bro
 
 /** Every setting of the broker but internal ones that nobody set, in the order of the table. None can be changed while it runs. */
 export function describeBrokerConfigs(broker: BrokerValue): readonly ConfigDescription[] {
-  const shown = brokerConfigTable.filter((row) => row.internal === undefined || broker(row.name) !== undefined)
+  const shown = brokerConfigTable.filter((row) => isDescribed(row, broker(row.name) !== undefined))
   return shown.map((row) => {
     const set = broker(row.name)
     return {
@@ -71,7 +71,7 @@ export function describeBrokerConfigs(broker: BrokerValue): readonly ConfigDescr
 /** For an operator: what it is, and what of it is missing here. */
 export function documentation(row: ConfigRow): string {
   if (typeof row.effect === 'object' && 'none' in row.effect) return `${row.doc} No effect here: ${row.effect.none}.`
-  if (typeof row.effect === 'object') return `${row.doc} Only ${row.effect.allowed.join(', ')} is accepted here: ${row.effect.refused}.`
+  if (typeof row.effect === 'object') return `${row.doc} Only ${row.effect.allowed.map((each) => each === '' ? 'no value' : each).join(', ')} is accepted here: ${row.effect.refused}.`
   return row.caveat === undefined ? row.doc : `${row.doc} Here ${row.caveat.text}.`
 }
 

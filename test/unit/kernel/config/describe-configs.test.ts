@@ -79,3 +79,9 @@ describe('a description of a broker', () => {
     expect(entry('broker.rack')).toMatchObject({ value: null, synonyms: [] })
   })
 })
+
+it('every description is a sentence in which nothing is left out', () => {
+  const entries = [...describeBrokerConfigs(broker()), ...describeTopicConfigs(new Map(), broker())]
+  expect(entries.map((entry) => entry.documentation).filter((text) => !/^[A-Z].*\.$/.test(text) || /  | ,|Only is|undefined/.test(text))).toEqual([])
+  expect(entries.find((entry) => entry.name === 'authorizer.class.name')!.documentation).toContain('Only no value is accepted here')
+})

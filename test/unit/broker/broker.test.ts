@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { composeBroker, createBroker } from '../../../src/broker/index.ts'
+
+describe('a broker', () => {
+  it('that is not started, or was stopped, has no address for clients, and says what to do', async () => {
+    const broker = await createBroker({ preset: 'memory' })
+    const refused = expect.objectContaining({ code: 'MR_BROKER_NOT_SERVING', message: 'this broker has no address for clients: it is not started; await start() first' })
+    expect(() => broker.bootstrap).toThrow(refused)
+    await broker.start()
+    expect(broker.bootstrap).toMatch(/^127\.0\.0\.1:\d+$/)
+    await broker.stop()
+    expect(() => broker.bootstrap).toThrow(refused)
+  })
+
+  it('without a listener refers to its dispatcher', async () => {
+    const broker = await createBroker({ preset: 'memory', without: ['protocol-kafka', 'admin-http'] })
+    await broker.start()
+    expect(() => broker.bootstrap).toThrow(/it is composed without a listener of the Kafka protocol/)
+    await broker.stop()
+  })
+})
+
+describe('the memory preset', () => {
+  it('names no path where it keeps nothing', async () => {
+    const { pluginSettings, warnings } = await composeBroker({ file: { preset: 'memory' } })
+    expect([pluginSettings['coordination-single'], warnings]).toEqual([{ path: '(memory)' }, []])
+  })
+
+  it('warns who names a directory, that nothing is kept in it', async () => {
+    const { warnings } = await composeBroker({ file: { preset: 'memory', data: '/var/lib/millrace' } })
+    expect(warnings).toEqual(['log.dirs has no effect here: storage-memory keeps nothing on disk'])
+    expect((await composeBroker({ file: { data: '/var/lib/millrace' } })).warnings).toEqual([])
+  })
+})
