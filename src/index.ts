@@ -1,6 +1,32 @@
-/** The public names of millrace. */
-export { createBroker, defineConfig, Broker, type BrokerOptions, type PluginChoice, type PresetName } from './broker/index.ts'
+/**
+ * The public names of millrace: a broker, its plugins, and its client. An import loads what is needed to say what a broker is made of and to be a
+ * client of one; the broker itself, with all that it is composed of, comes with the first `createBroker`.
+ */
+import { type Broker } from './broker/broker.ts'
+import { type BrokerOptions } from './broker/broker-options.ts'
+
+/**
+ * A broker in this process. Nothing runs until `start`. Rejects with one MillraceError that names the option, the plugin or the
+ * setting that is wrong, and what to do about it.
+ */
+export async function createBroker(options: BrokerOptions = {}): Promise<Broker> {
+  const broker = await import('./broker/create-broker.ts')
+  return await broker.createBroker(options)
+}
+
+export { Broker } from './broker/broker.ts'
+export { defineConfig, type BrokerOptions, type PluginChoice, type PresetName } from './broker/broker-options.ts'
 export {
-  definePlugin, every, maybe, token, isMillraceError, MillraceError, errorTable,
-  type ErrorCode, type Plugin, type PluginDefinition, type Token,
-} from './kernel/index.ts'
+  Admin, Client, Consumer, ConsumerRecord, createAdmin, createClient, createConsumer, createProducer, isMillraceError, MillraceError,
+  partitionOfKey, Producer,
+} from './client/index.ts'
+export type {
+  AdminOptions, AlterConfigsOptions, Assignment, Bytes, ClientOptions, ClientWorld, CloseOptions, ClusterDescription, ConfigChange, ConfigChanges,
+  ConfigDescription, ConfigEntry, ConfigResource, ConfigSource, ConnectionSettings, ConsumerOptions, CreatedTopic, CreateTopicsOptions, ErrorCode,
+  HeadersToSend, InProcessSettings, ListOffsetsOptions, ListTopicsOptions, LogStart, MorePartitions, NewTopic, NodeInfo, OffsetAnswer,
+  OffsetFound, OffsetReset, OffsetWanted, Partitioner, PartitionInfo, PollOptions, ProducerOptions, ProducerRecord, QueryOptions, RecordMetadata,
+  RecordsToDelete, SaslOptions, Start, TopicDescription, TopicListing, TopicPartition,
+} from './client/index.ts'
+export { errorTable } from './kernel/errors/index.ts'
+export { definePlugin, type Plugin, type PluginDefinition } from './kernel/plugin/define-plugin.ts'
+export { every, maybe, token, type Token } from './kernel/plugin/token.ts'

@@ -1,5 +1,5 @@
 import { MillraceError } from '../kernel/errors/millrace-error.ts'
-import { type PluginHost } from '../kernel/plugin/plugin-host.ts'
+import type { PluginHost } from '../kernel/plugin/plugin-host.ts'
 import { ServedEndpoint } from '../kernel/ports/lifecycle.ts'
 import { type Endpoint } from '../kernel/ports/network.ts'
 import { RequestDispatcher } from '../kernel/ports/protocol-handler.ts'

@@ -1,4 +1,4 @@
-import { type z } from 'zod'
+import type { z } from 'zod'
 import { type Binder } from './binder.ts'
 import { contractVersion } from './contract-version.ts'
 import { type AnyToken, type Need } from './token.ts'

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import * as client from '../../src/client/index.ts'
+import * as millrace from '../../src/index.ts'
+import { root } from './source-tree.ts'
+
+/** Who depends on a name must be able to rely on it: one that is added or taken away is added or taken away here. */
+const values = [
+  'Admin', 'Broker', 'Client', 'Consumer', 'ConsumerRecord', 'MillraceError', 'Producer', 'createAdmin', 'createBroker', 'createClient',
+  'createConsumer', 'createProducer', 'defineConfig', 'definePlugin', 'errorTable', 'every', 'isMillraceError', 'maybe', 'partitionOfKey', 'token',
+]
+const types = [
+  'AdminOptions', 'AlterConfigsOptions', 'Assignment', 'BrokerOptions', 'Bytes', 'ClientOptions', 'ClientWorld', 'CloseOptions',
+  'ClusterDescription', 'ConfigChange', 'ConfigChanges', 'ConfigDescription', 'ConfigEntry', 'ConfigResource', 'ConfigSource',
+  'ConnectionSettings', 'ConsumerOptions', 'CreateTopicsOptions', 'CreatedTopic', 'ErrorCode', 'HeadersToSend', 'InProcessSettings',
+  'ListOffsetsOptions', 'ListTopicsOptions', 'LogStart', 'MorePartitions', 'NewTopic', 'NodeInfo', 'OffsetAnswer', 'OffsetFound', 'OffsetReset',
+  'OffsetWanted', 'PartitionInfo', 'Partitioner', 'Plugin', 'PluginChoice', 'PluginDefinition', 'PollOptions', 'PresetName', 'ProducerOptions',
+  'ProducerRecord', 'QueryOptions', 'RecordMetadata', 'RecordsToDelete', 'SaslOptions', 'Start', 'Token', 'TopicDescription', 'TopicListing',
+  'TopicPartition',
+]
+
+describe('the package millrace', () => {
+  it('offers these values and no other', () => {
+    expect(Object.keys(millrace).sort()).toEqual(values)
+  })
+
+  it('offers these types and no other', () => {
+    expect(exportedNames('src/index.ts').filter((name) => !values.includes(name)).sort()).toEqual(types)
+  })
+
+  it('offers all of millrace/client', () => {
+    expect(millrace).toMatchObject({ ...client })
+    expect(exportedNames('src/client/index.ts').filter((name) => !values.includes(name) && !types.includes(name))).toEqual([])
+  })
+
+  it('loads no plugin, no host and no package when it is imported: they come with the first broker', () => {
+    const loaded = loadedBy('index.ts')
+    expect(loaded).toEqual(expect.arrayContaining(['client/client.ts', 'kernel/plugin/define-plugin.ts']))
+    expect(loaded.filter((path) => !path.endsWith('.ts') && !path.startsWith('node:'))).toEqual([])
+    expect(loaded.filter((path) => /^plugins\/|plugin-host|create-broker|config-table/.test(path))).toEqual([])
+    expect(loadedBy('broker/create-broker.ts')).toEqual(expect.arrayContaining(['zod', 'inversify', 'kernel/plugin/plugin-host.ts']))
+  })
+})
+
+function exportedNames(path: string): string[] {
+  const source = ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.ES2023)
+  return source.statements.flatMap((statement) => {
+    if (ts.isExportDeclaration(statement)) return statement.exportClause !== undefined && ts.isNamedExports(statement.exportClause) ? statement.exportClause.elements.map((each) => each.name.text) : ['*']
+    const isExported = ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some((each) => each.kind === ts.SyntaxKind.ExportKeyword) === true
+    return isExported && 'name' in statement ? [(statement.name as ts.Identifier).text] : []
+  })
+}
+
+/** What a program loads with a file of src/, as it is compiled: without types, and without imports that wait for a call. */
+function loadedBy(first: string): string[] {
+  const seen = new Set<string>()
+  const compilerOptions: ts.CompilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true }
+  const visit = (path: string): void => {
+    if (seen.has(path)) return
+    seen.add(path)
+    if (!path.endsWith('.ts')) return
+    const { outputText } = ts.transpileModule(readFileSync(join(root, 'src', path), 'utf8'), { compilerOptions })
+    const source = ts.createSourceFile(path, outputText, ts.ScriptTarget.ES2023)
+    for (const statement of source.statements) {
+      if (!(ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement)) || statement.moduleSpecifier === undefined) continue
+      const name = (statement.moduleSpecifier as ts.StringLiteral).text
+      visit(name.startsWith('.') ? relative(join(root, 'src'), join(root, 'src', dirname(path), name)) : name)
+    }
+  }
+  visit(first)
+  return [...seen]
+}
