@@ -21,13 +21,12 @@ export function throwFirst(faults: readonly ConfigFault[]): void {
   throw new MillraceError(code, details, first.error, `${message} (and ${others.length} more ${others.length === 1 ? 'mistake' : 'mistakes'})`)
 }
 
-/** Runs a check of one thing; what it throws is a fault of the thing, and gives undefined. */
-export function faultOf<T>(check: () => T, key: string | null, onFault: FaultSink): T | undefined {
+/** Runs a check of one thing: what it throws is a fault of the thing. */
+export function faultOf(check: () => void, key: string | null, onFault: FaultSink): void {
   try {
-    return check()
+    check()
   } catch (error) {
     if (!isMillraceError(error)) throw error
     onFault(error, key)
-    return undefined
   }
 }

@@ -8,12 +8,13 @@ import { Random } from '../kernel/ports/clock.ts'
 import { FileSystem } from '../kernel/ports/file-system.ts'
 import { type BrokerIdentity } from '../kernel/ports/broker-identity.ts'
 import { Logger } from '../kernel/ports/telemetry.ts'
-import { workingDirectory } from '../platform/module-loader.ts'
+import { realPath, workingDirectory } from '../platform/module-loader.ts'
 import { Broker } from './broker.ts'
 import { type BrokerOptions, type PresetName } from './broker-options.ts'
 import { brokerSettings } from './broker-settings-layers.ts'
 import { drawnClusterId, findCluster, type FoundCluster } from './cluster-id.ts'
-import { throwFirst, type ConfigFault, type FaultSink } from './config-fault.ts'
+import { faultOf, throwFirst, type ConfigFault, type FaultSink } from './config-fault.ts'
+import { checkDirectoriesDiffer } from './data-directories.ts'
 import { refuseLostIdentity } from './lost-identity.ts'
 import { checkOptions } from './options-check.ts'
 import { loadPlugins } from './plugin-catalog.ts'
@@ -67,6 +68,7 @@ export async function examineComposition(composition: Composition, onFault: Faul
   const { file = {}, commandLine = {}, directory = workingDirectory() } = composition
   const preset = commandLine.preset ?? file.preset ?? 'single-node'
   const settings = brokerSettings({ preset, file, environment: composition.environment, commandLine }, onFault)
+  if (composition.platform === undefined) faultOf(() => { checkDirectoriesDiffer(settings.list('log.dirs'), (path) => realPath(directory, path)) }, 'broker.log.dirs', onFault)
   const platform = composition.platform ?? (await import('../platform/node-platform-plugin.ts')).nodePlatform
   const chosen = await loadPlugins({ ...file, ...commandLine, preset }, directory, onFault)
   const plugins = [platform, ...chosen]

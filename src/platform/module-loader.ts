@@ -1,11 +1,23 @@
+import { realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { isAbsolute, join, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** Where relative paths of a configuration without a file of its own begin. */
 export const workingDirectory = (): string => process.cwd()
 
 export const resolvePath = (directory: string, path: string): string => isAbsolute(path) ? path : resolve(directory, path)
+
+/** The directory that a path leads to, by one name however it is written: links followed as far as it is there. */
+export function realPath(directory: string, path: string): string {
+  const whole = resolve(directory, path)
+  try {
+    return realpathSync(whole)
+  } catch {
+    const parent = dirname(whole)
+    return parent === whole ? whole : join(realPath(directory, parent), basename(whole))
+  }
+}
 
 /**
  * Imports a module by what a configuration in `directory` calls it: a path that begins with a dot or a slash, or the name of a package

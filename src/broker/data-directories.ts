@@ -1,0 +1,17 @@
+import { MillraceError } from '../kernel/errors/millrace-error.ts'
+
+/**
+ * Refuses a data directory that is given twice under two names (MR_CONFIG_INVALID): its lock would be found taken, by this very broker. `real` is the
+ * one name of a directory.
+ */
+export function checkDirectoriesDiffer(directories: readonly string[], real: (path: string) => string): void {
+  const given = new Map<string, string>()
+  for (const path of directories) {
+    const place = real(path)
+    const first = given.get(place)
+    if (first !== undefined) {
+      throw new MillraceError('MR_CONFIG_INVALID', { key: 'log.dirs', value: directories.join(','), reason: `${first} and ${path} are one directory, given twice; keep one of them` })
+    }
+    given.set(place, path)
+  }
+}

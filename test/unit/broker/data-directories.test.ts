@@ -1,0 +1,33 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { composeBroker } from '../../../src/broker/index.ts'
+
+let directory = ''
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'millrace-data-'))
+  mkdirSync(join(directory, 'real'))
+  symlinkSync(join(directory, 'real'), join(directory, 'link'))
+})
+afterAll(() => { rmSync(directory, { recursive: true, force: true }) })
+
+const compose = (...data: string[]) => composeBroker({ file: { data }, directory })
+
+describe('a data directory that is given twice', () => {
+  const twice: readonly (readonly [string, string])[] = [['d6', './d6/'], ['d6', 'x/../d6'], ['real', 'link'], ['link/new', 'real/new'], ['d6', 'ABSOLUTE/d6']]
+  it.each(twice)('is refused as such, however it is written: %s and %s', async (first, second) => {
+    const again = second.replace('ABSOLUTE', directory)
+    await expect(compose(first, again)).rejects.toMatchObject({
+      code: 'MR_CONFIG_INVALID', message: `invalid value ${first},${again} for log.dirs: ${first} and ${again} are one directory, given twice; keep one of them`,
+    })
+  })
+
+  it('in the same words is refused, too', async () => {
+    await expect(compose('d6', 'd6')).rejects.toMatchObject({ code: 'MR_CONFIG_INVALID', details: { key: 'log.dirs' } })
+  })
+
+  it('is none where the names lead to different places', async () => {
+    await expect(compose('d6', 'x/d6', 'real', 'd6x')).resolves.toBeDefined()
+  })
+})
