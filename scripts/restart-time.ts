@@ -3,10 +3,13 @@
  *
  *   npx tsx scripts/restart-time.ts [--mebibytes 1024] [--rounds 3]
  *
- * The tail is what lies above the recovery point at the kill; the log below is not read. Start on an empty directory is measured too, since
- * loading the program is no part of recovery. Everything is in the page cache, for the broker and for the plain read alike.
+ * The unclean tail is what lies above the recovery point at the kill, from the last index entry below it: nothing else of a log is read. It
+ * is measured for a log with durability fsync, whose recovery point follows, and for one whose 1 GiB is a single active segment with
+ * durability os, of which nothing counts as synced. Each with the files in the page cache and, where dd can drop them from it, without. A start on an empty
+ * directory is measured too, since loading the program is no part of recovery.
  */
-import { closeSync, mkdtempSync, openSync, readFileSync, readSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, cpSync, fsyncSync, mkdtempSync, openSync, readFileSync, readSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -16,12 +19,19 @@ import { startBroker } from '../test/integration/broker-process.ts'
 
 const { values } = parseArgs({ options: { mebibytes: { type: 'string', default: '1024' }, rounds: { type: 'string', default: '3' } } })
 const mebibytes = Number(values.mebibytes)
+const mebibyte = 1024 * 1024
 const args = (directory: string): string[] => ['--data', directory, '--http', 'off', '--no-warm-up']
 
-async function fill(directory: string): Promise<void> {
+const scenarios: readonly { readonly name: string, readonly configs: Readonly<Record<string, string>> }[] = [
+  { name: 'durability fsync, segments of 128 MiB', configs: { 'segment.bytes': String(128 * mebibyte), 'durability': 'fsync' } },
+  { name: 'durability fsync, one segment', configs: { 'segment.bytes': String(2 ** 31 - 1), 'durability': 'fsync' } },
+  { name: 'durability os, one segment, none of it synced', configs: { 'segment.bytes': String(2 ** 31 - 1), 'durability': 'os' } },
+]
+
+async function fill(directory: string, configs: Readonly<Record<string, string>>): Promise<void> {
   const broker = await startBroker(args(directory))
   const client = createClient({ bootstrap: broker.bootstrap })
-  await client.admin().createTopics([{ name: 'big', partitions: 1, configs: { 'segment.bytes': String(128 * 1024 * 1024) } }])
+  await client.admin().createTopics([{ name: 'big', partitions: 1, configs }])
   const producer = client.producer({ lingerMs: 5, batchBytesMax: 512 * 1024 })
   const value = new Uint8Array(1024).fill(120)
   for (let sent = 0; sent < mebibytes; sent += 8) {
@@ -31,21 +41,34 @@ async function fill(directory: string): Promise<void> {
   await client.close().catch(() => undefined)
 }
 
-/** Bytes above the recovery point: whole segments above it, and all of the segment that holds it. */
-function uncleanTail(directory: string): { files: string[], bytes: number } {
+interface Range {
+  readonly path: string
+  readonly from: number
+}
+
+/** Whole segments above the recovery point, and the one that holds it from the last index entry below. */
+function uncleanTail(directory: string): { readonly ranges: readonly Range[], readonly bytes: number } {
   const point = Number(/^big 0 (\d+)$/m.exec(readFileSync(join(directory, 'recovery-point-offset-checkpoint'), 'utf8'))?.[1] ?? 0)
   const logs = readdirSync(join(directory, 'big-0')).filter((name) => name.endsWith('.log')).sort()
   const first = Math.max(0, logs.findLastIndex((name) => Number(name.slice(0, 20)) <= point))
-  const files = logs.slice(first).map((name) => join(directory, 'big-0', name))
-  return { files, bytes: files.reduce((sum, file) => sum + statSync(file).size, 0) }
+  const ranges = logs.slice(first).map((name, index) => ({ path: join(directory, 'big-0', name), from: index === 0 ? entryBelow(join(directory, 'big-0', name), point) : 0 }))
+  return { ranges, bytes: ranges.reduce((sum, { path, from }) => sum + statSync(path).size - from, 0) }
 }
 
-function readMs(files: readonly string[]): number {
-  const buffer = new Uint8Array(1 << 20)
+function entryBelow(path: string, point: number): number {
+  const base = Number(/(\d{20})\.log$/.exec(path)![1])
+  let position = 0
+  const index = readdirSync(join(path, '..')).includes(`${String(base).padStart(20, '0')}.index`) ? readFileSync(path.replace(/log$/, 'index')) : Buffer.alloc(0)
+  for (let at = 0; at + 8 <= index.length && base + index.readInt32BE(at) < point; at += 8) position = index.readInt32BE(at + 4)
+  return position
+}
+
+function readMs(ranges: readonly Range[]): number {
+  const buffer = new Uint8Array(mebibyte)
   const startedMs = performance.now()
-  for (const file of files) {
-    const descriptor = openSync(file, 'r')
-    for (let at = 0; ;) {
+  for (const { path, from } of ranges) {
+    const descriptor = openSync(path, 'r')
+    for (let at = from; ;) {
       const read = readSync(descriptor, buffer, 0, buffer.length, at)
       if (read === 0) break
       at += read
@@ -55,8 +78,26 @@ function readMs(files: readonly string[]): number {
   return performance.now() - startedMs
 }
 
-/** The whole start as a shell sees it, and how much of it the logs took, as the broker's own line tells. */
-async function startMs(directory: string): Promise<{ readonly allMs: number, readonly logsMs: number }> {
+/** Everything of the log is on the disk; where `cold`, nothing of it is in the page cache. False where that cannot be had. */
+function prepare(directory: string, cold: boolean): boolean {
+  for (const name of readdirSync(join(directory, 'big-0'))) {
+    const path = join(directory, 'big-0', name)
+    const descriptor = openSync(path, 'r+')
+    fsyncSync(descriptor)
+    closeSync(descriptor)
+    if (cold && spawnSync('dd', [`if=${path}`, 'iflag=nocache', 'count=0'], { stdio: 'ignore' }).status !== 0) return false
+  }
+  return true
+}
+
+interface Started {
+  /** The whole start as a shell sees it. */
+  readonly allMs: number
+  /** How much of it the logs took, as the broker's own line tells. */
+  readonly logsMs: number
+}
+
+async function startMs(directory: string): Promise<Started> {
   const startedMs = performance.now()
   const broker = await startBroker(args(directory))
   const allMs = performance.now() - startedMs
@@ -65,29 +106,55 @@ async function startMs(directory: string): Promise<{ readonly allMs: number, rea
   return { allMs, logsMs }
 }
 
+async function inCopy<T>(directory: string, run: (copy: string) => Promise<T>): Promise<T> {
+  const copy = mkdtempSync(join(tmpdir(), 'millrace-restart-'))
+  try {
+    cpSync(directory, copy, { recursive: true })
+    return await run(copy)
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+}
+
 const median = (numbers: readonly number[]): number => [...numbers].sort((left, right) => left - right)[Math.floor(numbers.length / 2)]!
 
-ensureBuilt()
-const rows: { emptyMs: number, restartMs: number, logsMs: number, readMs: number, tailBytes: number }[] = []
-for (let round = 0; round < Number(values.rounds); round += 1) {
-  const directory = mkdtempSync(join(tmpdir(), 'millrace-restart-'))
+async function measure(directory: string, cold: boolean): Promise<{ readonly readMs: number, readonly restart: Started, readonly emptyMs: number } | undefined> {
+  const tail = uncleanTail(directory)
+  if (!prepare(directory, cold)) return undefined
+  if (!cold) readMs(tail.ranges)
+  const plainMs = readMs(tail.ranges)
+  const restart = await inCopy(directory, async (copy) => {
+    prepare(copy, cold)
+    return startMs(copy)
+  })
   const empty = mkdtempSync(join(tmpdir(), 'millrace-restart-'))
   try {
-    await fill(directory)
-    const tail = uncleanTail(directory)
-    readMs(tail.files)
-    const plainMs = readMs(tail.files)
-    const { allMs, logsMs } = await startMs(directory)
-    rows.push({ readMs: plainMs, tailBytes: tail.bytes, restartMs: allMs, logsMs, emptyMs: (await startMs(empty)).allMs })
+    return { readMs: plainMs, restart, emptyMs: (await startMs(empty)).allMs }
   } finally {
-    rmSync(directory, { recursive: true, force: true })
     rmSync(empty, { recursive: true, force: true })
   }
 }
-const of = (what: 'emptyMs' | 'restartMs' | 'logsMs' | 'readMs' | 'tailBytes'): number => median(rows.map((row) => row[what]))
-console.log(`log ${mebibytes} MiB, unclean tail ${Math.round(of('tailBytes') / 1048576)} MiB, medians of ${rows.length} rounds`)
-console.log(`start on an empty directory              ${of('emptyMs').toFixed(0)} ms`)
-console.log(`restart after kill -9                    ${of('restartMs').toFixed(0)} ms`)
-console.log(`of which the logs, checked and recovered ${of('logsMs').toFixed(0)} ms`)
-console.log(`plain read of the unclean tail           ${of('readMs').toFixed(0)} ms`)
-console.log(`recovery : read                          ${(of('logsMs') / of('readMs')).toFixed(2)}`)
+
+ensureBuilt()
+for (const { name, configs } of scenarios) {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-restart-'))
+  try {
+    await fill(directory, configs)
+    console.log(`\n${name}: ${mebibytes} MiB, unclean tail ${(uncleanTail(directory).bytes / mebibyte).toFixed(1)} MiB; medians of ${values.rounds} rounds`)
+    for (const cold of [false, true]) {
+      const rows = []
+      for (let round = 0; round < Number(values.rounds); round += 1) {
+        const row = await measure(directory, cold)
+        if (row !== undefined) rows.push(row)
+      }
+      if (rows.length === 0) continue
+      const plain = median(rows.map((row) => row.readMs))
+      const logs = median(rows.map((row) => row.restart.logsMs))
+      const more = median(rows.map((row) => row.restart.allMs - row.emptyMs))
+      console.log(`  ${cold ? 'from the disk      ' : 'from the page cache'}  plain read ${plain.toFixed(1)} ms, logs recovered in ${logs} ms (${(logs / plain).toFixed(2)}x), `
+        + `start ${median(rows.map((row) => row.restart.allMs)).toFixed(0)} ms, ${more.toFixed(0)} ms more than on an empty directory (${(more / plain).toFixed(2)}x)`)
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}

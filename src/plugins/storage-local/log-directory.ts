@@ -5,23 +5,20 @@ import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type DirectoryStatus } from '../../kernel/ports/log-store.ts'
 import { formatPartitionMetadata, parsePartitionMetadata } from './core/partition-metadata.ts'
 import { markedDirectory, parsePartitionDirectory, segmentFileName, type DirectoryState } from './core/segment-name.ts'
+import { DirectorySpace } from './directory-space.ts'
 import { type CheckpointFile } from './io/checkpoint-file.ts'
 import { type DataDirectory } from './io/data-directory.ts'
 import { Flusher } from './io/flusher.ts'
 import { readWhole } from './io/index-file.ts'
-import { ReserveFile } from './io/reserve-file.ts'
-import { finishLog, loadLog, type KnownOfLog, type LoadReport } from './log-loader.ts'
+import { type KnownOfLog } from './log-known.ts'
+import { finishLog, loadLog, type LoadReport } from './log-loader.ts'
 import { LogState } from './log-state.ts'
 import { type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
-import { checkpointProducers } from './producer-recovery.ts'
+import { RecoveryPoints } from './recovery-points.ts'
 import { SegmentedLog } from './segmented-log.ts'
-import { syncIndexesOf } from './sync-indexes.ts'
 
 /** A log under durability `os` is synced in the background when so much of it is not, so that a restart has no more than that to check. */
 const unsyncedBytesMax = 64 * 1024 * 1024
-
-/** Between two looks whether a full disk has space again. */
-const lookMs = 1000
 
 const tooManyFiles = new Set(['EMFILE', 'ENFILE'])
 
@@ -47,27 +44,26 @@ export class LogDirectory implements LogHome {
   /** By `<topic>-<partition>`. */
   readonly logs = new Map<string, SegmentedLog>()
   offline: MillraceError | undefined
-  full = false
   private readonly world: LogWorld
   private readonly options: LogDirectoryOptions
-  private readonly reserve: ReserveFile
-  private nextLookMs = 0
+  private readonly space: DirectorySpace
+  private readonly points: RecoveryPoints
   private readonly fenced = new Map<string, Fenced>()
   /** Names of logs that were removed, and may still stand in the checkpoint files. */
   private readonly staleNames = new Set<string>()
-  /** A round of `advanceRecoveryPoints` is under way. */
-  private advancing = false
   private stopped = false
 
   constructor(data: DataDirectory, world: LogWorld, options: LogDirectoryOptions) {
     this.data = data
     this.world = world
     this.options = options
-    this.reserve = new ReserveFile(world.files, data.path, options.reserveBytes)
+    this.space = new DirectorySpace(world, this, options.reserveBytes)
+    this.points = new RecoveryPoints(this)
     this.flusher = new Flusher(options.syncsMax, callback => world.timers.soon(callback), error => void this.fail(error))
   }
 
   get path(): string { return this.data.path }
+  get ended(): boolean { return this.stopped || this.offline !== undefined }
 
   fail(error: unknown): Error {
     if (this.offline !== undefined) return this.offline
@@ -87,52 +83,20 @@ export class LogDirectory implements LogHome {
   /** Takes the directory into use: see `DataDirectory.open`. */
   async open(): Promise<void> {
     try {
-      this.reserve.find()
+      this.space.find()
       await this.data.open()
     } catch (error) {
-      if (!isMillraceError(error, 'MR_FILE_NO_SPACE') || !this.reserve.release()) throw error
+      if (!isMillraceError(error, 'MR_FILE_NO_SPACE') || !this.filled()) throw error
       await this.data.close()
       await this.data.open()
     }
   }
 
-  spend<T>(run: () => T): T {
-    try {
-      return run()
-    } catch (error) {
-      if (!isMillraceError(error, 'MR_FILE_NO_SPACE') || !this.filled()) throw error
-      return run()
-    }
-  }
-
-  checkSpace(): void {
-    const nowMs = this.world.clock.monotonicMs()
-    if (nowMs >= this.nextLookMs) {
-      this.nextLookMs = nowMs + lookMs
-      this.freed()
-    }
-    if (this.offline !== undefined) throw this.offline
-    if (this.full) throw new MillraceError('MR_FILE_NO_SPACE', { operation: 'append to', path: this.path })
-  }
-
-  freed(): void {
-    if (this.offline !== undefined) return
-    try {
-      this.reserve.restore()
-    } catch (error) {
-      if (!isMillraceError(this.fault(error))) throw error
-    }
-    if (this.full && this.reserve.whole) this.world.logger.info('there is space on the disk again', { path: this.path })
-    this.full = !this.reserve.whole
-  }
-
-  filled(): boolean {
-    if (!this.reserve.release()) return false
-    this.full = true
-    this.nextLookMs = 0
-    this.world.logger.error('the disk is full: nothing is appended until there is space', { path: this.path, reserveBytes: this.options.reserveBytes })
-    return true
-  }
+  get full(): boolean { return this.space.full }
+  spend<T>(run: () => T): T { return this.space.spend(run) }
+  checkSpace(): void { this.space.check() }
+  freed(): void { this.space.look() }
+  filled(): boolean { return this.space.filled() }
 
   /** Names of the partition directories in service; removes those of deleted topics, and warns of what it does not know. */
   partitions(): string[] {
@@ -303,26 +267,18 @@ export class LogDirectory implements LogHome {
     this.tolerate(() => {
       for (const { state, sync } of this.logs.values()) {
         if (state.failure !== undefined) continue
-        state.writeEpochs()
-        checkpointProducers(state)
         sync.retrySides()
         const unsynced = state.oldestUnsynced()
         if (unsynced !== undefined && unsynced.sizeBytes - unsynced.syncedBytes > unsyncedBytesMax) sync.flush(() => {})
       }
       this.writeLater('log starts')
-      this.advanceRecoveryPoints([...this.logs.values()])
     })
+    this.points.advance(Array.from(this.logs.values(), log => log.state))
   }
 
-  /** Syncs the indexes of one log after the other, then writes the recovery points. One round at a time. */
-  private advanceRecoveryPoints(logs: SegmentedLog[]): void {
-    if (this.advancing) return
-    this.advancing = true
-    syncIndexesOf(logs, error => {
-      this.advancing = false
-      if (error !== undefined) this.checkpointFailed(error)
-      else if (this.offline === undefined && !this.stopped) this.tolerate(() => { this.writeLater('recovery points') })
-    })
+  advance(id: PartitionId): void {
+    const log = this.logs.get(partitionName(id))
+    if (log !== undefined) this.points.advance([log.state])
   }
 
   checkpointWatermarks(): void {
@@ -331,20 +287,24 @@ export class LogDirectory implements LogHome {
 
   private writeLater(of: CheckpointKind): void {
     this.fileOf(of).writeLater(this.textOf(of), error => {
-      if (error !== undefined) this.checkpointFailed(error)
+      if (error !== undefined) this.pointsFailed(error)
     })
+  }
+
+  writePoints(done: (error: unknown) => void): void {
+    this.data.recoveryPoints.writeLater(this.textOf('recovery points'), done)
   }
 
   private tolerate(run: () => void): void {
     try {
       run()
     } catch (error) {
-      this.checkpointFailed(error)
+      this.pointsFailed(error)
     }
   }
 
   /** One that finds the disk full is tried again at its next time. */
-  private checkpointFailed(error: unknown): void {
+  pointsFailed(error: unknown): void {
     if (isMillraceError(error, 'MR_FILE_NO_SPACE')) this.world.logger.warn('the disk is full: a checkpoint was left out', { path: this.path })
     else this.fail(error)
   }

@@ -1,26 +1,16 @@
-import { CheckpointTextError } from '../../kernel/log/checkpoint-text.ts'
 import { type EpochEntry } from '../../kernel/log/epoch-history.ts'
-import { baseOffsetOf, crcValid, lastOffsetOf, leaderEpochOf } from '../../kernel/record/batch-header.ts'
-import { drawJitterMs, relativeOffsetMax } from '../../kernel/log/roll-policy.ts'
-import { planDirectory } from './core/directory-plan.ts'
-import { SegmentIndexes } from './core/segment-indexes.ts'
-import { segmentFileName } from './core/segment-name.ts'
+import { baseOffsetOf, lastOffsetOf, leaderEpochOf } from '../../kernel/record/batch-header.ts'
+import { drawJitterMs } from '../../kernel/log/roll-policy.ts'
+import { planDirectory, type DirectoryPlan } from './core/directory-plan.ts'
+import { parseSegmentFileName, segmentFileName } from './core/segment-name.ts'
 import { BatchScan } from './io/batch-scan.ts'
-import { loadIndexes, resumeBelow, type ResumePoint } from './io/index-file.ts'
+import { loadIndexes, resumeBelow } from './io/index-file.ts'
 import { Segment } from './io/segment.ts'
-import { hideSegment } from './io/segment-removal.ts'
+import { setAsideFile } from './io/set-aside.ts'
+import { type KnownOfLog } from './log-known.ts'
+import { LogRecovery, discardSegment, offsetProblem, scanBuffer } from './log-recovery.ts'
 import { type LogState } from './log-state.ts'
 import { keepProducersBelow, recoverProducers, snapshotOffsets, snapshotPath, writeProducerSnapshot } from './producer-recovery.ts'
-
-/** What the checkpoints of a directory say about one log. */
-export interface KnownOfLog {
-  /** The directory was stopped cleanly: every byte of it was synced, and nothing is scanned. */
-  readonly clean: boolean
-  /** Everything below was synced. Undefined when the checkpoint is lost: then it may be anything. */
-  readonly recoveryPoint: number | undefined
-  readonly startOffset: number
-  readonly highWatermark: number
-}
 
 export interface LoadReport {
   /** Bytes that were read and checked. */
@@ -32,11 +22,8 @@ export interface LoadReport {
 /**
  * Brings a log into service from what is in its directory. After a clean stop nothing but the end of the last segment is looked at. Else
  * all batches from the recovery point on are checked (from the last index entry below it, or its segment's first byte), indexes made
- * anew from there, and what follows the last whole batch is cut; all that is kept is on the disk when this returns.
- *
- * An invalid byte below the recovery point was once on the disk as it should be: that is rot, not a torn write, and cutting there would lose
- * records that were acknowledged. Then, and when the log ends before its recovery point, this throws MR_LOG_CORRUPT and leaves all
- * bytes as they are.
+ * anew from there, and what follows the last sound batch is cut or set aside: see `LogRecovery`. All that is kept is on the disk when this
+ * returns. A log of which something is missing or damaged that was on the disk ends this with MR_LOG_CORRUPT, all bytes as they are.
  */
 export function loadLog(log: LogState, known: KnownOfLog): LoadReport {
   const loader = new LogLoader(log, known)
@@ -63,9 +50,10 @@ export function finishLog(log: LogState): void {
 class LogLoader {
   private readonly log: LogState
   private readonly known: KnownOfLog
-  private readonly buffer = new Uint8Array(1 << 20)
   private scannedBytes = 0
   private cutBytes = 0
+  /** The index files of the active segment are as they should be. */
+  private indexesFiled = true
   /** As the file has them. */
   private filedEpochs: readonly EpochEntry[] = []
   /** The scan takes the batches that it checks into the producers' state: no second look at them is needed. */
@@ -79,6 +67,7 @@ class LogLoader {
   load(): LoadReport {
     const { log, known } = this
     this.findSegments()
+    this.checkThere()
     this.dropBelowStart()
     if (log.segments.length > 0) {
       if (known.clean) this.openLast()
@@ -87,7 +76,8 @@ class LogLoader {
     log.start = Math.max(known.startOffset, log.segments[0]?.baseOffset ?? 0)
     if (log.segments.length === 0 || log.active.endOffset < log.start) this.startAnew()
     log.end = Math.max(log.start, log.active.endOffset)
-    log.flushed = log.synced = log.indexed = log.end
+    log.flushed = log.synced = log.end
+    log.indexed = this.indexesFiled ? log.end : 0
     log.watermark = Math.min(Math.max(known.highWatermark, log.start), log.end)
     log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
     this.fitEpochs()
@@ -102,8 +92,10 @@ class LogLoader {
     const { log } = this
     const { files, clock, random, logger } = log.world
     const swapEnd = (baseOffset: number): number | undefined => this.endOfSwap(`${log.directory}/${segmentFileName(baseOffset, '.log')}.swap`, baseOffset)
-    const plan = planDirectory(files.list(log.directory), swapEnd)
+    const plan = planDirectory(this.namesOfFiles(), swapEnd)
     for (const name of plan.foreign) logger.warn('a file that is not of this log is left alone', { path: `${log.directory}/${name}` })
+    for (const name of plan.setAside) logger.warn('bytes that were set aside are still here', { path: `${log.directory}/${name}` })
+    this.checkOrphans(plan)
     for (const name of plan.remove) files.remove(`${log.directory}/${name}`)
     for (const [from, to] of plan.rename) files.rename(`${log.directory}/${from}`, `${log.directory}/${to}`)
     log.segments = plan.segments.map((baseOffset, index) => {
@@ -120,18 +112,53 @@ class LogLoader {
     })
   }
 
+  /**
+   * What has the name of a file and is none would fail whatever is done with it: it gets another name. A segment cannot be made anew, so
+   * that one stays for somebody to look at.
+   */
+  private namesOfFiles(): string[] {
+    const { files, logger } = this.log.world
+    const { directory } = this.log
+    return files.list(directory).flatMap(name => {
+      const parsed = parseSegmentFileName(name)
+      if (parsed === undefined && name !== this.log.epochFile.name) return [name]
+      if (files.stat(`${directory}/${name}`)?.kind === 'file') return [name]
+      if (parsed?.suffix === '.log') throw this.log.corrupt(parsed.offset, `${directory}/${name}`, 'it is no file')
+      const movedTo = setAsideFile(files, directory, name)
+      logger.error('what should be a file is none: it was set aside, and the file is made anew', { path: `${directory}/${name}`, movedTo, remedy: 'look what it is, then remove it' })
+      return []
+    })
+  }
+
+  /**
+   * The `.log` of a segment is the first of its files to go, but not before the log start is durably behind it, and segments that are cut
+   * away go the newest first: otherwise it was taken away.
+   */
+  private checkOrphans({ orphans, segments }: DirectoryPlan): void {
+    const { log, known } = this
+    for (const baseOffset of orphans) {
+      if (baseOffset < known.startOffset || !segments.some(other => other > baseOffset)) continue
+      const path = `${log.directory}/${segmentFileName(baseOffset, '.log')}`
+      const entries = (['.index', '.timeindex'] as const).some(suffix => (log.world.files.stat(`${log.directory}/${segmentFileName(baseOffset, suffix)}`)?.bytes ?? 0) > 0)
+      if (entries) throw log.corrupt(baseOffset, path, 'the segment is missing, and its indexes are there')
+    }
+  }
+
+  /** A log of which a checkpoint says that it had records is not to begin anew, empty. */
+  private checkThere(): void {
+    const { log, known } = this
+    const ended = Math.max(known.recoveryPoint ?? 0, known.highWatermark)
+    if (log.segments.length > 0 || ended <= known.startOffset) return
+    throw log.corrupt(known.startOffset, log.directory, `there is no segment, and a checkpoint says that the log went up to ${ended}`)
+  }
+
   /** The log start was durable before these were deleted, or were about to be: some of them may be gone, and none is wanted. */
   private dropBelowStart(): void {
     const { log, known } = this
     const below = log.segments.filter((_, index) => (log.segments[index + 1]?.baseOffset ?? Infinity) <= known.startOffset).length
     if (below === 0) return
     keepProducersBelow(log, log.segments[below]!.baseOffset)
-    for (const segment of log.segments.splice(0, below)) this.discard(segment)
-  }
-
-  private discard(segment: Segment): void {
-    segment.release()
-    for (const path of hideSegment(this.log.world.files, segment)) this.log.world.files.remove(path)
+    for (const segment of log.segments.splice(0, below)) discardSegment(log, segment)
   }
 
   /** Undefined when it is not batches to its last byte. */
@@ -141,7 +168,7 @@ class LogLoader {
       const scan = new BatchScan(file, 0, file.size())
       let end = baseOffset
       while (scan.next()) {
-        if (!scan.load() || problemOf(scan, end, baseOffset) !== undefined) return undefined
+        if (offsetProblem(scan, end, baseOffset) !== undefined || !scan.crcValid()) return undefined
         end = lastOffsetOf(scan.bytes, scan.at) + 1
       }
       return scan.problem === undefined && end > baseOffset ? end : undefined
@@ -157,26 +184,22 @@ class LogLoader {
     return first
   }
 
-  /** The epochs of the part below `scanFrom` come from their file, or from all headers of that part when it cannot be read. */
+  /** The epochs of the part below `scanFrom` come from their file, or from all headers of that part when there is none that can be read. */
   private loadEpochs(scanFrom: number): void {
     const { log } = this
-    try {
-      log.loadEpochs()
-      this.filedEpochs = [...log.epochs.all]
-      log.epochs.truncateEnd(scanFrom)
-    } catch (error) {
-      if (!(error instanceof CheckpointTextError)) throw error
-      log.world.logger.warn('leader epochs were made anew from the batches', { path: log.epochFile.path, reason: error.message })
-      for (const segment of log.segments) {
-        if (segment.baseOffset >= scanFrom) break
-        segment.withFile(file => {
-          const scan = new BatchScan(file, 0, segment.sizeBytes, this.buffer)
-          while (scan.next() && baseOffsetOf(scan.bytes, scan.at) < scanFrom) {
-            log.epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
-          }
-        })
-      }
+    const { epochs } = log
+    const reason = log.loadEpochs()
+    this.filedEpochs = [...epochs.all]
+    epochs.truncateEnd(scanFrom)
+    if (reason === undefined) return
+    for (const segment of log.segments) {
+      if (segment.baseOffset >= scanFrom) break
+      segment.withFile(file => {
+        const scan = new BatchScan(file, 0, segment.sizeBytes, scanBuffer)
+        while (scan.next() && baseOffsetOf(scan.bytes, scan.at) < scanFrom) epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
+      })
     }
+    if (epochs.lastEpoch >= 0) log.world.logger.warn('leader epochs were made anew from the batches', { path: log.epochFile.path, reason })
   }
 
   /** What a truncation to the same end leaves: see `EpochHistory.fit`. The scan has seen no batch of a log of which nothing is left. */
@@ -201,6 +224,7 @@ class LogLoader {
     if (loaded.problem !== undefined) throw log.corrupt(loaded.endOffset, last.path('.log'), `${loaded.problem}, though the last stop was clean`)
     last.endOffset = loaded.endOffset
     last.open(loaded.indexes, loaded.rebuilt === undefined)
+    this.indexesFiled = loaded.rebuilt === undefined
     last.markSynced()
     this.checkEnd(loaded.endOffset)
   }
@@ -216,71 +240,12 @@ class LogLoader {
     // A snapshot of behind there, if it turns out to be below the end, leaves fewer batches to replay.
     this.replaysProducers = !snapshotOffsets(log).some(covered => covered > from)
     if (this.replaysProducers) recoverProducers(log, from, resume === undefined ? undefined : { segment: begin, indexes: resume.indexes })
-    let end = baseOffset
-    for (let index = first; index < log.segments.length; index++) {
-      const segment = log.segments[index]!
-      if (index > first && this.isHole(end, segment)) {
-        this.dropFrom(index, `the segment before it ends at ${end}`)
-        break
-      }
-      end = this.scanSegment(segment, index === log.segments.length - 1, index === first ? resume : undefined)
-      if (this.cutBytes > 0) {
-        this.dropFrom(index + 1, 'it lies behind the cut')
-        break
-      }
-    }
-    this.checkEnd(end)
-  }
-
-  /** Above the recovery point one segment begins where the one before ends; below it compaction may have taken what was between. */
-  private isHole(end: number, segment: Segment): boolean {
-    const { recoveryPoint } = this.known
-    return end !== segment.baseOffset && recoveryPoint !== undefined && segment.baseOffset > recoveryPoint
-  }
-
-  /** Checks every batch, from where it may begin, and makes the indexes; cuts what is no batch. Gives the offset behind the last one. */
-  private scanSegment(segment: Segment, isLast: boolean, resume: ResumePoint | undefined): number {
-    const { log } = this
-    const indexes = resume?.indexes ?? SegmentIndexes.empty(segment.baseOffset)
-    let end = resume?.offset ?? segment.baseOffset
-    const problem = segment.withFile(file => {
-      const scan = new BatchScan(file, resume?.position ?? 0, segment.sizeBytes, this.buffer)
-      while (scan.next()) {
-        const wrong = scan.load() ? problemOf(scan, end, segment.baseOffset) : 'it is cut off'
-        if (wrong !== undefined) return { position: scan.position, reason: wrong }
-        indexes.count(scan.bytes, scan.at, scan.sizeBytes, scan.position, segment.intervalBytes)
-        log.epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
-        if (this.replaysProducers) log.producers.apply(scan.bytes, scan.at)
-        end = lastOffsetOf(scan.bytes, scan.at) + 1
-        this.scannedBytes += scan.sizeBytes
-      }
-      return scan.problem === undefined ? undefined : { position: scan.position, reason: scan.problem }
-    })
-    segment.endOffset = end
-    segment.open(indexes, false)
-    if (problem !== undefined) this.cut(segment, problem, end, isLast)
-    segment.sidesSynced = false
-    return end
-  }
-
-  private cut(segment: Segment, problem: { readonly position: number, readonly reason: string }, end: number, isLast: boolean): void {
-    const { log, known } = this
-    // Without a recovery point only what ends the log can be a torn write: behind anything else there are whole segments.
-    const rot = known.recoveryPoint === undefined ? !isLast : end < known.recoveryPoint
-    if (rot) throw log.corrupt(end, segment.path('.log'), `at byte ${problem.position}: ${problem.reason}`)
-    this.cutBytes += segment.sizeBytes - problem.position
-    log.world.logger.warn('the end of a log was cut: it was not written completely', {
-      segment: segment.path('.log'), position: problem.position, bytes: this.cutBytes, reason: problem.reason,
-    })
-    segment.cutTo(problem.position)
-  }
-
-  private dropFrom(index: number, reason: string): void {
-    const { log } = this
-    for (const segment of log.segments.splice(index)) {
-      this.cutBytes += segment.sizeBytes
-      log.world.logger.warn('a segment was dropped', { segment: segment.path('.log'), bytes: segment.sizeBytes, reason })
-      this.discard(segment)
+    const recovery = new LogRecovery(log, known, this.replaysProducers)
+    try {
+      this.checkEnd(recovery.run(first, resume))
+    } finally {
+      this.scannedBytes = recovery.scannedBytes
+      this.cutBytes = recovery.cutBytes
     }
   }
 
@@ -293,7 +258,7 @@ class LogLoader {
   /** Nothing of the log is left at or above its start: it goes on there. */
   private startAnew(): void {
     const { log } = this
-    for (const segment of log.segments.splice(0)) this.discard(segment)
+    for (const segment of log.segments.splice(0)) discardSegment(log, segment)
     log.segments = [log.createSegment(log.start)]
     log.active.markSynced()
   }
@@ -325,16 +290,6 @@ class LogLoader {
     log.world.files.syncDirectory(log.directory)
     log.writeEpochs()
   }
-}
-
-/** What is wrong with a batch that lies whole before us; `end` is the offset behind the one before it. */
-function problemOf(scan: BatchScan, end: number, segmentBase: number): string | undefined {
-  const { bytes, at } = scan
-  const baseOffset = baseOffsetOf(bytes, at)
-  const lastOffset = lastOffsetOf(bytes, at)
-  if (baseOffset < end) return `the base offset ${baseOffset} is below ${end}, the end of what is before it`
-  if (lastOffset < baseOffset || lastOffset - segmentBase > relativeOffsetMax) return `the last offset ${lastOffset} does not fit the segment`
-  return crcValid(bytes, at) ? undefined : 'the CRC does not match'
 }
 
 function syncPath(log: LogState, path: string): void {

@@ -1,3 +1,4 @@
+import { CheckpointTextError } from '../../kernel/log/checkpoint-text.ts'
 import { EpochHistory } from '../../kernel/log/epoch-history.ts'
 import { ProducerState } from '../../kernel/log/producer-state.ts'
 import { drawJitterMs } from '../../kernel/log/roll-policy.ts'
@@ -132,13 +133,13 @@ export class LogState {
 
   /**
    * Recovery after a crash may begin at the last entry of the offset index below this offset: what is below is on the disk, with the
-   * indexes and, of closed segments, the snapshots.
+   * indexes, the epochs and, of closed segments, the snapshots.
    */
   recoveryPoint(): number {
-    for (const segment of this.segments) {
-      if (segment !== this.active && !segment.sidesSynced) return Math.max(0, Math.min(this.synced, segment.endOffset - 1))
-    }
-    return Math.min(this.synced, Math.max(this.indexed, this.active.baseOffset))
+    const first = this.segments.find(segment => segment === this.active || !segment.sidesSynced)!
+    // An index that was synced behind its end was another segment's.
+    const indexed = first === this.active || this.indexed < first.endOffset ? this.indexed : 0
+    return Math.min(this.synced, Math.max(indexed, first.baseOffset))
   }
 
   /** Writes the index entries of the active segment and makes them durable. `done` is called later, or at once where there are none. */
@@ -151,10 +152,18 @@ export class LogState {
     })
   }
 
-  /** Takes over what is in the file. Throws CheckpointTextError. */
-  loadEpochs(): void {
-    this.epochs.load(this.epochFile.read() ?? '')
+  /** Takes over what is in the file. Where that cannot be done, says why. */
+  loadEpochs(): string | undefined {
+    const text = this.epochFile.read()
+    if (text === undefined) return 'there is none'
+    try {
+      this.epochs.load(text)
+    } catch (error) {
+      if (!(error instanceof CheckpointTextError)) throw error
+      return error.message
+    }
     this.epochChangesWritten = this.epochs.changes
+    return undefined
   }
 
   /** Writes the epochs if they have changed. Durable when it returns: for the part of the log that recovery will not read. */

@@ -4,6 +4,9 @@ import { type Segment } from './io/segment.ts'
 import { syncSegment, syncSides } from './io/segment-sync.ts'
 import { type LogState } from './log-state.ts'
 
+/** A restart checks what lies above the recovery point: that is moved on when so many bytes of a log have reached the disk since. */
+const advanceBytes = 16 * 1024 * 1024
+
 interface FlushRequest {
   readonly offset: number
   readonly done: (error: unknown) => void
@@ -15,6 +18,7 @@ export class LogSync implements FlushTarget {
   private readonly log: LogState
   private readonly flusher: Flusher
   private readonly requests: FlushRequest[] = []
+  private sinceAdvance = 0
 
   constructor(log: LogState, flusher: Flusher) {
     this.log = log
@@ -32,13 +36,13 @@ export class LogSync implements FlushTarget {
   /** A segment was closed: it is synced whatever the durability, so that the recovery point can move on. */
   rolled(closed: Segment, endOffset: number): void {
     this.flusher.appended(this)
-    this.flusher.appended(new SideSync(this.log, closed, endOffset))
+    this.flusher.appended(new SideSync(this.log, this, closed, endOffset))
   }
 
   /** Files beside segments that a full disk kept from being written are tried again. */
   retrySides(): void {
     for (const segment of this.log.segments) {
-      if (!segment.isActive && !segment.sidesSynced) this.flusher.appended(new SideSync(this.log, segment, segment.endOffset))
+      if (!segment.isActive && !segment.sidesSynced) this.flusher.appended(new SideSync(this.log, this, segment, segment.endOffset))
     }
   }
 
@@ -69,10 +73,20 @@ export class LogSync implements FlushTarget {
 
   sync(done: (error: unknown) => void): void {
     const segment = this.log.oldestUnsynced()!
+    const before = segment.syncedBytes
     syncSegment(this.log.world.files, segment, error => {
       if (error === undefined && this.log.failure === undefined) this.synced(segment)
       done(error)
+      if (error === undefined) this.progress(segment.syncedBytes - before)
     })
+  }
+
+  /** So many bytes more are on the disk, or the files beside them are. */
+  progress(bytes: number): void {
+    this.sinceAdvance += Math.max(0, bytes)
+    if (this.sinceAdvance < advanceBytes || this.log.failure !== undefined) return
+    this.sinceAdvance = 0
+    this.log.home.advance(this.log.id)
   }
 
   private synced(segment: Segment): void {
@@ -97,17 +111,19 @@ export class LogSync implements FlushTarget {
   }
 }
 
-/** The files beside a closed segment, synced once. */
+/** The files beside a closed segment, synced once, and the epochs: with them on the disk the recovery point may pass the segment. */
 class SideSync implements FlushTarget {
   queued = false
   private readonly log: LogState
+  private readonly logSync: LogSync
   private readonly segment: Segment
   private readonly endOffset: number
   /** There was no room: recovery makes the files anew if a crash comes before the next try. */
   private leftOut = false
 
-  constructor(log: LogState, segment: Segment, endOffset: number) {
+  constructor(log: LogState, logSync: LogSync, segment: Segment, endOffset: number) {
     this.log = log
+    this.logSync = logSync
     this.segment = segment
     this.endOffset = endOffset
   }
@@ -117,9 +133,16 @@ class SideSync implements FlushTarget {
   }
 
   sync(done: (error: unknown) => void): void {
-    syncSides(this.log.world.files, this.segment, this.endOffset, error => {
+    const finished = (error: unknown): void => {
       this.leftOut = isMillraceError(error, 'MR_FILE_NO_SPACE')
       done(this.leftOut ? undefined : error)
-    })
+      if (error === undefined) this.logSync.progress(this.segment.sizeBytes)
+    }
+    try {
+      this.log.writeEpochs()
+    } catch (error) {
+      return finished(error)
+    }
+    syncSides(this.log.world.files, this.segment, this.endOffset, finished)
   }
 }

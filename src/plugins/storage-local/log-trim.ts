@@ -130,8 +130,9 @@ export function deletePrefix(log: LogState, offset: number): void {
   if (offset > log.watermark) throw log.outOfRange(offset)
   if (offset <= log.start) return
   const { start } = log
-  log.start = offset
   log.guard(() => {
+    keepEpochs(log)
+    log.start = offset
     try {
       log.home.writeCheckpoint('log starts')
     } catch (error) {
@@ -143,6 +144,11 @@ export function deletePrefix(log: LogState, offset: number): void {
     while (below < log.segments.length - 1 && log.segments[below]!.endOffset <= offset) below++
     dropSegments(log, below)
   })
+}
+
+/** The epochs of what is about to be deleted are nowhere but in its batches, and in this file. */
+function keepEpochs(log: LogState): void {
+  log.home.spend(() => log.writeEpochs())
 }
 
 /** What a sweep is about to do with one log: it has been decided, and the log start moved, but no file touched. */
@@ -163,6 +169,7 @@ export function beginSweep(log: LogState, sync: LogSync, nowMs: number): SweepPl
   const rolled = expired === segments.length || mayCloseByTime(log.active, settings, nowMs)
   if (rolled) log.home.spend(() => roll(log, sync, log.end))
   if (expired > 0) {
+    log.guard(() => keepEpochs(log))
     log.start = Math.max(log.start, log.segments[expired]!.baseOffset)
     log.epochs.truncateStart(log.start)
   }

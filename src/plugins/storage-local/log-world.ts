@@ -1,3 +1,4 @@
+import { type PartitionId } from '../../kernel/model/ids.ts'
 import { type Clock, type Random, type Timers } from '../../kernel/ports/clock.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type BufferPool } from './core/buffer-pool.ts'
@@ -32,12 +33,14 @@ export interface LogHome {
   readonly full: boolean
   /** Throws MR_FILE_NO_SPACE while the directory is full; looks, at most once a second, whether it still is. */
   checkSpace(): void
-  /** A write found the disk full: frees the reserve, for all that is to be done before there is space again. False when there is none left. */
+  /** A write found the disk full: frees the reserve, for all that is to be done before there is space again. False when there is none to free. */
   filled(): boolean
   /** Runs what has to be written to free space, or to start or stop; a second time, with the reserve freed, if the disk is full. */
   spend<T>(run: () => T): T
   /** Files were removed: there may be space again. */
   freed(): void
+  /** More of the log is on the disk, and its recovery point may move on: soon, with those of other logs. */
+  advance(id: PartitionId): void
   /** Writes the checkpoint as the logs are now, from the reserve if need be. Durable when it returns. */
   writeCheckpoint(of: CheckpointKind): void
 }

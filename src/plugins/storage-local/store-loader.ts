@@ -2,7 +2,7 @@ import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
 import { type PartitionOffsets } from '../../kernel/log/checkpoint-text.ts'
 import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { type LogDirectory } from './log-directory.ts'
-import { type KnownOfLog } from './log-loader.ts'
+import { type KnownOfLog } from './log-known.ts'
 import { type LogWorld } from './log-world.ts'
 
 /** Between two lines of progress while logs are loaded, and between two pauses for whatever else waits. */

@@ -1,14 +1,14 @@
-import { type SegmentedLog } from './segmented-log.ts'
+import { type LogState } from './log-state.ts'
 
 /**
  * Syncs the indexes of one log after the other, so that no more than one sync of this kind is in flight. `finished` is called once, with the
  * first error or undefined; it may be called before this returns.
  */
-export function syncIndexesOf(logs: readonly SegmentedLog[], finished: (error: unknown) => void): void {
+export function syncIndexesOf(logs: readonly LogState[], finished: (error: unknown) => void): void {
   const left = [...logs]
   const next = (): void => {
     for (let log = left.shift(); log !== undefined; log = left.shift()) {
-      if (log.state.failure !== undefined) continue
+      if (log.failure !== undefined) continue
       let here = true
       let isDone = false
       const done = (error: unknown): void => {
@@ -17,7 +17,7 @@ export function syncIndexesOf(logs: readonly SegmentedLog[], finished: (error: u
         else if (!here) next()
       }
       try {
-        log.state.syncIndexes(done)
+        log.syncIndexes(done)
       } catch (error) {
         return finished(error)
       }

@@ -1,4 +1,4 @@
-import { parseSegmentFileName, segmentFileName, segmentSuffixes, type SegmentFileName } from './segment-name.ts'
+import { parseSegmentFileName, parseSetAsideName, segmentFileName, segmentSuffixes, type SegmentFileName } from './segment-name.ts'
 
 /** Files in a partition directory that are not of a segment. */
 const partitionFiles = new Set(['partition.metadata', 'leader-epoch-checkpoint'])
@@ -15,6 +15,10 @@ export interface DirectoryPlan {
   readonly snapshots: readonly number[]
   /** Names that nobody knows: left alone. */
   readonly foreign: readonly string[]
+  /** What earlier recoveries took out of the log and kept. */
+  readonly setAside: readonly string[]
+  /** Index files without their `.log`; to be removed too. */
+  readonly orphans: readonly number[]
 }
 
 /**
@@ -31,9 +35,16 @@ export interface DirectoryPlan {
 export function planDirectory(names: readonly string[], swapEnd: (baseOffset: number) => number | undefined): DirectoryPlan {
   const remove: string[] = []
   const foreign: string[] = []
+  const setAside: string[] = []
   const found: (readonly [string, SegmentFileName])[] = []
   let smallestCleaned = Infinity
   for (const name of names) {
+    const kept = parseSetAsideName(name)
+    if (kept !== undefined) {
+      if (kept === 'kept') setAside.push(name)
+      else remove.push(name)
+      continue
+    }
     const parsed = parseSegmentFileName(name)
     if (parsed === undefined) {
       if (!partitionFiles.has(name)) foreign.push(name)
@@ -60,10 +71,10 @@ export function planDirectory(names: readonly string[], swapEnd: (baseOffset: nu
   for (const [, to] of rename) current.push(parseSegmentFileName(to)!)
   const segments = current.filter(file => file.suffix === '.log').map(file => file.offset).sort((left, right) => left - right)
   const snapshots = current.filter(file => file.suffix === '.snapshot').map(file => file.offset).sort((left, right) => left - right)
-  for (const file of current) {
-    if (file.suffix !== '.log' && file.suffix !== '.snapshot' && !segments.includes(file.offset)) remove.push(segmentFileName(file.offset, file.suffix))
-  }
-  return { remove, rename, segments, snapshots, foreign }
+  const withLog = new Set(segments)
+  const orphans = current.filter(file => file.suffix !== '.log' && file.suffix !== '.snapshot' && !withLog.has(file.offset))
+  for (const file of orphans) remove.push(segmentFileName(file.offset, file.suffix))
+  return { remove, rename, segments, snapshots, foreign, setAside, orphans: [...new Set(orphans.map(file => file.offset))] }
 }
 
 /** Adds what the swap files replace to `remove`, and gives the renames that put them in place. */

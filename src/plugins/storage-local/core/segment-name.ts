@@ -29,6 +29,17 @@ export function parseSegmentFileName(name: string): SegmentFileName | undefined 
   return { offset, suffix, stage }
 }
 
+/** The name of what recovery took out of a log and kept. Kafka goes by the ends of names, and does not know this one. */
+export function setAsideName(name: string, number: number): string {
+  return `${name}.set-aside-${number}`
+}
+
+/** `unfinished`: of a copy that a crash cut off; what it was to be a copy of is where it was. */
+export function parseSetAsideName(name: string): 'kept' | 'unfinished' | undefined {
+  const match = /\.set-aside-\d+(\.tmp)?$/.exec(name)
+  return match === null ? undefined : match[1] === undefined ? 'kept' : 'unfinished'
+}
+
 const nameLengthMax = 255
 
 export type DirectoryState = 'delete' | 'stray' | 'future'

@@ -1,12 +1,16 @@
+import { crc32c } from '../../../base/crc32c.ts'
 import { type File } from '../../../kernel/ports/file-system.ts'
-import { batchBytesOf, batchHeaderBytes, magicOf } from '../../../kernel/record/batch-header.ts'
+import { batchBytesOf, batchChecksumStart, batchHeaderBytes, crcOf, magicOf } from '../../../kernel/record/batch-header.ts'
+
+/** Chunks that stay in a processor's cache between the read and the CRC. */
+export const scanChunkBytes = 262_144
 
 /**
  * Steps through the batches of a segment in order. Only headers are read while they lie apart; `load` brings in the whole of a batch. What
  * is checked of a header is that its length and magic can be a batch's and that the file holds so many bytes.
  */
 export class BatchScan {
-  /** The current batch begins at `bytes[at]`, with its header at least. Both change with every step. */
+  /** The current batch begins at `bytes[at]`, with its header at least. Both change with every step, and with `crcValid`. */
   bytes: Uint8Array
   at = 0
   /** Where the current batch begins in the file; where the scan ended, once `next` was false. */
@@ -17,15 +21,18 @@ export class BatchScan {
   problem: string | undefined
   private readonly file: File
   private readonly end: number
+  private buffer: Uint8Array
   private bufferStart: number
   private filled = 0
+  /** Of a batch whose bytes have passed through the buffer. */
+  private readonly header = new Uint8Array(batchHeaderBytes)
 
   /** Scans the range from `position`, where a batch begins, to `end`. */
   constructor(file: File, position: number, end: number, buffer = new Uint8Array(65_536)) {
     this.file = file
     this.position = position
     this.end = end
-    this.bytes = buffer
+    this.bytes = this.buffer = buffer
     this.bufferStart = position
   }
 
@@ -50,15 +57,40 @@ export class BatchScan {
     return this.bring(this.sizeBytes)
   }
 
+  /** Whether the CRC of the current batch is that of its bytes. They are read once, however long it is; its header is at `bytes[at]` afterwards. */
+  crcValid(): boolean {
+    const { bytes, at, sizeBytes } = this
+    const crc = crcOf(bytes, at)
+    const there = this.filled - at
+    if (there >= sizeBytes) return crc32c(bytes, at + batchChecksumStart, at + sizeBytes) === crc
+    this.header.set(bytes.subarray(at, at + batchHeaderBytes))
+    let found = crc32c(bytes, at + batchChecksumStart, this.filled)
+    const end = this.position + sizeBytes
+    for (let position = this.position + there; position < end;) {
+      this.fill(position)
+      const length = Math.min(this.filled, end - position)
+      if (length === 0) return false
+      found = crc32c(this.buffer, 0, length, found)
+      position += length
+    }
+    this.bytes = this.header
+    this.at = 0
+    return found === crc
+  }
+
   private bring(length: number): boolean {
+    this.bytes = this.buffer
     this.at = this.position - this.bufferStart
     if (this.at >= 0 && this.at + length <= this.filled) return true
-    if (length > this.bytes.length) this.bytes = new Uint8Array(2 ** Math.ceil(Math.log2(length)))
-    const wanted = Math.min(this.bytes.length, this.end - this.position)
-    this.filled = this.file.read(this.bytes, 0, wanted, this.position)
-    this.bufferStart = this.position
+    if (length > this.buffer.length) this.bytes = this.buffer = new Uint8Array(2 ** Math.ceil(Math.log2(length)))
+    this.fill(this.position)
     this.at = 0
     return this.filled >= length
+  }
+
+  private fill(position: number): void {
+    this.filled = this.file.read(this.buffer, 0, Math.min(this.buffer.length, this.end - position), position)
+    this.bufferStart = position
   }
 
   private stop(problem: string): false {

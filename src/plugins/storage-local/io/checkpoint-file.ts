@@ -6,6 +6,7 @@ const decoder = new TextDecoder()
 
 /** A small text file that is only ever replaced as a whole: written beside, synced, renamed over. A reader finds one version or the other. */
 export class CheckpointFile {
+  readonly name: string
   readonly path: string
   private readonly files: FileSystem
   private readonly directory: string
@@ -18,6 +19,7 @@ export class CheckpointFile {
   constructor(files: FileSystem, directory: string, name: string) {
     this.files = files
     this.directory = directory
+    this.name = name
     this.path = `${directory}/${name}`
   }
 

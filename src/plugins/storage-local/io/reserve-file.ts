@@ -5,9 +5,9 @@ import { type FileSystem } from '../../../kernel/ports/file-system.ts'
 const blockBytes = 256 * 1024
 
 /** Bytes that no file system makes smaller. */
-function reserveBlock(): Uint8Array {
+function incompressible(bytes: number): Uint8Array {
   const random = new Prng(1)
-  return new Uint8Array(Uint32Array.from({ length: blockBytes / 4 }, () => random.uint32()).buffer)
+  return new Uint8Array(Uint32Array.from({ length: Math.ceil(bytes / 4) }, () => random.uint32()).buffer)
 }
 
 /**
@@ -57,7 +57,7 @@ export class ReserveFile {
   }
 
   private write(): void {
-    const block = reserveBlock()
+    const block = incompressible(Math.min(this.bytes, blockBytes))
     const pieces = Array.from({ length: Math.ceil(this.bytes / blockBytes) }, (_, index) => block.subarray(0, this.bytes - index * blockBytes))
     const file = this.files.open(this.path, 'ensure')
     try {

@@ -48,6 +48,41 @@ describe('recovery points', () => {
     expect(operations.filter(operation => operation.startsWith('sync '))).toEqual([])
   })
 
+  it('move on without waiting for the interval: with each closed segment and each 16 MiB of the active one', async () => {
+    for (const [segmentBytes, open] of [[8 << 20, 12], [1 << 30, 20]] as const) {
+      const timers = new ManualTimers()
+      const files = new MemoryFileSystem({ clock: timers.clock })
+      const store = await startedStore(files, timers)
+      const log = store.create(id, topicSettings({ segmentBytes, durability: 'fsync' }))
+      const mebibyte = makeBatch([{ timestamp: 1, value: 'm'.repeat(1 << 20) }])
+      for (let index = 0; index < 40; index++) {
+        log.append(mebibyte.slice(), 0, mebibyte.length, { role: 'leader', leaderEpoch: index >> 3 })
+        await settled()
+      }
+      expect(pointIn(files)).toBeGreaterThanOrEqual(40 - open)
+      const again = await startedStore(files.afterCrash({ keepUnsynced: 'none' }), new ManualTimers())
+      const found = again.find(id.topicId, 0)!
+      expect([found.endOffset, ...[0, 1, 2, 3, 4].map(epoch => found.epochEnd(epoch).endOffset)]).toEqual([40, 8, 16, 24, 32, 40])
+    }
+  })
+
+  it('of one log do not pass epochs of another that are not on the disk', async () => {
+    const timers = new ManualTimers()
+    const files = new MemoryFileSystem({ clock: timers.clock })
+    const store = await startedStore(files, timers)
+    const settings = topicSettings({ segmentBytes: 300, durability: 'fsync' })
+    const [log, other] = [store.create(id, settings), store.create({ ...id, topic: 'other', topicId: 'b3RoZXJvdGhlcm90aGVybw' }, settings)]
+    for (let index = 0; index < 20; index++) log.append(makeBatch(1), 0, makeBatch(1).length, { role: 'leader', leaderEpoch: index >> 2 })
+    for (let index = 0; index < 20; index++) other.append(makeBatch(1), 0, makeBatch(1).length, { role: 'leader', leaderEpoch: 0 })
+    await store.flush()
+    await settled()
+    // Writes the points of all.
+    other.truncateTo(5)
+    expect(pointIn(files)).toBeGreaterThan(8)
+    const again = await startedStore(files.afterCrash({ keepUnsynced: 'none' }), new ManualTimers())
+    expect([0, 1, 2, 3, 4].map(epoch => again.find(id.topicId, 0)!.epochEnd(epoch).endOffset)).toEqual([4, 8, 12, 16, 20])
+  })
+
   it('stay behind a sync of an index that fails, which takes the directory out of service', async () => {
     const timers = new ManualTimers()
     const files = new MemoryFileSystem({ clock: timers.clock })

@@ -67,7 +67,7 @@ describe('planDirectory', () => {
 
   test('segments and snapshots are listed, known files kept, unknown ones named', () => {
     expect(plan([name(0, '.log'), name(0, '.index'), name(9, '.log'), name(9, '.snapshot'), 'partition.metadata', 'leader-epoch-checkpoint', 'notes'])).toEqual({
-      remove: [], rename: [], segments: [0, 9], snapshots: [9], foreign: ['notes'],
+      remove: [], rename: [], segments: [0, 9], snapshots: [9], foreign: ['notes'], setAside: [], orphans: [],
     })
   })
 

@@ -1,0 +1,9 @@
+/** What the checkpoints of a directory say about one log. */
+export interface KnownOfLog {
+  /** The directory was stopped cleanly: every byte of it was synced, and nothing is scanned. */
+  readonly clean: boolean
+  /** Everything below was synced. Undefined when the checkpoint is lost: then it may be anything. */
+  readonly recoveryPoint: number | undefined
+  readonly startOffset: number
+  readonly highWatermark: number
+}

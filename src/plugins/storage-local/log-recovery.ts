@@ -1,0 +1,197 @@
+import { baseOffsetOf, isControl, lastOffsetOf, leaderEpochOf } from '../../kernel/record/batch-header.ts'
+import { relativeOffsetMax } from '../../kernel/log/roll-policy.ts'
+import { SegmentIndexes } from './core/segment-indexes.ts'
+import { segmentFileName } from './core/segment-name.ts'
+import { BatchScan, scanChunkBytes } from './io/batch-scan.ts'
+import { type ResumePoint } from './io/index-file.ts'
+import { holdsIntactBatch } from './io/intact-batch.ts'
+import { type Segment } from './io/segment.ts'
+import { hideSegment } from './io/segment-removal.ts'
+import { setAsideFile, setAsideTail } from './io/set-aside.ts'
+import { type KnownOfLog } from './log-known.ts'
+import { type LogState } from './log-state.ts'
+
+/** Where the scan of a segment ended before its last byte, and why. */
+interface Problem {
+  readonly position: number
+  readonly reason: string
+}
+
+/** One log is loaded at a time, without a pause: they share what they read into. */
+export const scanBuffer = new Uint8Array(scanChunkBytes)
+
+/**
+ * Checks the batches of a log from its recovery point on, and makes the log end where what is sound ends.
+ *
+ * An invalid byte below the recovery point was once on the disk as it should be: that is rot, and ends the recovery with MR_LOG_CORRUPT. Above
+ * it the bytes of a write that a crash cut off are expected, and cut. But what has an intact batch behind it may as well be rot, and that
+ * batch may have been acknowledged: then nothing is destroyed. In this order, so that a crash between any two steps leaves a log of
+ * which the next recovery finds the same: the rest of the segment is copied; the segments behind it get other names, the newest first; the
+ * rest is cut.
+ */
+export class LogRecovery {
+  scannedBytes = 0
+  cutBytes = 0
+  private readonly log: LogState
+  private readonly recoveryPoint: number | undefined
+  private readonly startOffset: number
+  private readonly replaysProducers: boolean
+
+  constructor(log: LogState, known: Pick<KnownOfLog, 'recoveryPoint' | 'startOffset'>, replaysProducers: boolean) {
+    this.log = log
+    this.recoveryPoint = known.recoveryPoint
+    this.startOffset = known.startOffset
+    this.replaysProducers = replaysProducers
+  }
+
+  /** Checks from the segment `first` on, from within it where `resume` says so. Gives the end of the log. */
+  run(first: number, resume: ResumePoint | undefined): number {
+    const { log } = this
+    let end = log.segments[first]!.baseOffset
+    for (let index = first; index < log.segments.length; index++) {
+      const segment = log.segments[index]!
+      if (index > first && !this.follows(segment.baseOffset, end)) {
+        this.dropFrom(index, end, `the segment before it ends at ${end}`)
+        break
+      }
+      const problem = this.scan(segment, log.segments[index + 1]?.baseOffset ?? Infinity, index === first ? resume : undefined)
+      end = segment.endOffset
+      segment.sidesSynced = false
+      if (problem === undefined) continue
+      this.cut(index, problem)
+      break
+    }
+    return end
+  }
+
+  /**
+   * Above the recovery point a batch begins where the one before ends, and a segment too; below it compaction may have taken what was between.
+   * A log that was cut back below its start goes on at its start.
+   */
+  private follows(baseOffset: number, end: number): boolean {
+    return baseOffset === end || this.recoveryPoint === undefined || end < this.recoveryPoint || (baseOffset > end && baseOffset <= this.startOffset)
+  }
+
+  /** Checks every batch, from where it may begin, and makes the indexes. */
+  private scan(segment: Segment, nextBase: number, resume: ResumePoint | undefined): Problem | undefined {
+    const { log } = this
+    const indexes = resume?.indexes ?? SegmentIndexes.empty(segment.baseOffset)
+    let end = resume?.offset ?? segment.baseOffset
+    const problem = segment.withFile(file => {
+      const scan = new BatchScan(file, resume?.position ?? 0, segment.sizeBytes, scanBuffer)
+      while (scan.next()) {
+        const wrong = this.problemOf(scan, end, segment.baseOffset, nextBase)
+        if (wrong !== undefined) return { position: scan.position, reason: wrong }
+        indexes.count(scan.bytes, scan.at, scan.sizeBytes, scan.position, segment.intervalBytes)
+        log.epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
+        if (this.replaysProducers) log.producers.apply(scan.bytes, scan.at)
+        end = lastOffsetOf(scan.bytes, scan.at) + 1
+        this.scannedBytes += scan.sizeBytes
+      }
+      return scan.problem === undefined ? undefined : { position: scan.position, reason: scan.problem }
+    })
+    segment.endOffset = end
+    segment.open(indexes, false)
+    return problem
+  }
+
+  /**
+   * What is wrong with the current batch; `end` is the offset behind the one before it. No CRC covers the base offset: that has to follow, and
+   * nowhere does a batch reach into the next segment.
+   */
+  private problemOf(scan: BatchScan, end: number, segmentBase: number, nextBase: number): string | undefined {
+    const baseOffset = baseOffsetOf(scan.bytes, scan.at)
+    const wrong = offsetProblem(scan, end, segmentBase)
+    if (wrong !== undefined) return wrong
+    if (!this.follows(baseOffset, end)) {
+      return `the base offset ${baseOffset} is not ${end}, the end of what is before it`
+    }
+    const lastOffset = lastOffsetOf(scan.bytes, scan.at)
+    if (lastOffset >= nextBase) return `the last offset ${lastOffset} reaches into the next segment, which begins at ${nextBase}`
+    // The records of a marker say what it ends: they have to be at hand when it is taken into the producers' state.
+    if (isControl(scan.bytes, scan.at) && !scan.load()) return 'it is cut off'
+    return scan.crcValid() ? undefined : 'the CRC does not match'
+  }
+
+  private cut(index: number, { position, reason }: Problem): void {
+    const { log, recoveryPoint } = this
+    const segment = log.segments[index]!
+    const { endOffset, sizeBytes } = segment
+    // Without a recovery point only what ends the log can be a torn write: behind anything else there are whole segments.
+    const rot = recoveryPoint === undefined ? index < log.segments.length - 1 : endOffset < recoveryPoint
+    if (rot) throw log.corrupt(endOffset, segment.path('.log'), `at byte ${position}: ${reason}`)
+    this.cutBytes += sizeBytes - position
+    const behind = log.segments.slice(index + 1)
+    if (segment.withFile(file => holdsIntactBatch(file, position, sizeBytes)) || behind.some(holdsIntact)) {
+      const path = segment.withFile(file => setAsideTail(log.world.files, log.directory, segmentFileName(segment.baseOffset, '.log'), file, position, sizeBytes))
+      this.say(segment, position, endOffset, reason, [path, ...this.setAside(index + 1)])
+    } else {
+      log.world.logger.warn('the end of a log was cut: it was not written completely', {
+        segment: segment.path('.log'), position, bytes: this.cutBytes, reason,
+      })
+      this.drop(index + 1, 'it lies behind the cut')
+    }
+    segment.cutTo(position)
+  }
+
+  /** There is a hole before the segment. */
+  private dropFrom(index: number, end: number, reason: string): void {
+    const segment = this.log.segments[index]!
+    if (this.log.segments.slice(index).some(holdsIntact)) this.say(segment, 0, end, reason, this.setAside(index))
+    else this.drop(index, reason)
+  }
+
+  private drop(index: number, reason: string): void {
+    const { log } = this
+    while (log.segments.length > index) {
+      const segment = log.segments.pop()!
+      this.cutBytes += segment.sizeBytes
+      log.world.logger.warn('a segment was dropped', { segment: segment.path('.log'), bytes: segment.sizeBytes, reason })
+      discardSegment(log, segment)
+      log.world.files.syncDirectory(log.directory)
+    }
+  }
+
+  /** Takes the segments from `index` on out of the log and keeps them. Gives their paths, the oldest first. */
+  private setAside(index: number): string[] {
+    const { log } = this
+    const { files } = log.world
+    const paths: string[] = []
+    while (log.segments.length > index) {
+      const segment = log.segments.pop()!
+      this.cutBytes += segment.sizeBytes
+      segment.release()
+      if (segment.sizeBytes > 0) paths.unshift(setAsideFile(files, log.directory, segmentFileName(segment.baseOffset, '.log')))
+      // What is left of it, which for an empty segment is all of it, can be made anew from the batches.
+      discardSegment(log, segment)
+      files.syncDirectory(log.directory)
+    }
+    return paths
+  }
+
+  private say(segment: Segment, position: number, offset: number, reason: string, setAside: readonly string[]): void {
+    const { id, world } = this.log
+    world.logger.error('a log is damaged above its recovery point: it ends there now, and the intact batches behind the damage were set aside', {
+      topic: id.topic, partition: id.partition, segment: segment.path('.log'), position, offset, reason, setAside,
+      remedy: 'look for records that were acknowledged in the files that were set aside, produce them again if they are missed, then remove the files; look at the disk',
+    })
+  }
+}
+
+/** What is wrong with the offsets of a batch, wherever it lies. */
+export function offsetProblem({ bytes, at }: BatchScan, end: number, segmentBase: number): string | undefined {
+  const baseOffset = baseOffsetOf(bytes, at)
+  const lastOffset = lastOffsetOf(bytes, at)
+  if (baseOffset < end) return `the base offset ${baseOffset} is below ${end}, the end of what is before it`
+  return lastOffset < baseOffset || lastOffset - segmentBase > relativeOffsetMax ? `the last offset ${lastOffset} does not fit the segment` : undefined
+}
+
+/** Removes the files of a segment that nobody reads. */
+export function discardSegment(log: LogState, segment: Segment): void {
+  segment.release()
+  for (const path of hideSegment(log.world.files, segment)) log.world.files.remove(path)
+}
+
+function holdsIntact(segment: Segment): boolean {
+  return segment.sizeBytes > 0 && segment.withFile(file => holdsIntactBatch(file, 0, segment.sizeBytes))
+}
