@@ -43,7 +43,7 @@ export const fetchApi = defineApi({ key: 1, name: 'Fetch', versions: '4-18', fle
       partitions: arrayOf('0+', struct('FetchPartition', {
         partition: int32('0+'),
         currentLeaderEpoch: int32('9+', { default: -1, ignorable: true }),
-        fetchOffset: int64('0+'),
+        fetchOffset: int64('0+', { saturating: true }),
         lastFetchedEpoch: int32('12+', { default: -1 }),
         logStartOffset: int64('5+', { default: -1, ignorable: true }),
         partitionMaxBytes: int32('0+'),

@@ -26,7 +26,7 @@ export const listOffsetsApi = defineApi({ key: 2, name: 'ListOffsets', versions:
       partitions: arrayOf('0+', struct('ListOffsetsPartition', {
         partitionIndex: int32('0+'),
         currentLeaderEpoch: int32('4+', { default: -1, ignorable: true }),
-        timestamp: int64('0+'),
+        timestamp: int64('0+', { saturating: true }),
       })),
     })),
     timeoutMs: int32('10+', { ignorable: true }),

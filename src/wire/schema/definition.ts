@@ -38,7 +38,7 @@ export interface FieldOptions {
   readonly default?: number | boolean | string | null
   /** A writer may drop a value that the version cannot carry. Without it, writing a value other than the default fails. */
   readonly ignorable?: true
-  /** An int64 whose largest value means "no bound": what is above 2^53 - 1 is read as 2^53 - 1 and not refused. */
+  /** An int64 of which all beyond ±(2^53 - 1) means the same, and is read as ±(2^53 - 1), not refused. */
   readonly saturating?: true
 }
 

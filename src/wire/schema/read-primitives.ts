@@ -80,13 +80,13 @@ export function bool(reader: BytesReader): boolean {
   return reader.int8() !== 0
 }
 
-/** An int64 of which everything above 2^53 - 1 means the same: no bound. */
+/** An int64 of which everything beyond ±(2^53 - 1) means the same: no bound, or an offset that no log reaches. */
 export function saturatingInt64(reader: BytesReader): number {
-  if (reader.remaining >= 8 && reader.view.getInt32(reader.position) > 0x1f_ffff) {
-    reader.skip(8)
-    return Number.MAX_SAFE_INTEGER
-  }
-  return reader.int64()
+  if (reader.remaining < 8) return reader.int64()
+  const high = reader.view.getInt32(reader.position)
+  if (high <= 0x1f_ffff && (high > -0x20_0000 || (high === -0x20_0000 && reader.view.getInt32(reader.position + 4) !== 0))) return reader.int64()
+  reader.skip(8)
+  return high > 0 ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER
 }
 
 /** Whether a struct that may be null is there. */
