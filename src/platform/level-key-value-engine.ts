@@ -16,6 +16,8 @@ const files = new NodeFileSystem()
 
 /** Key-value stores in LevelDB, a directory each. */
 export class LevelKeyValueEngine implements KeyValueEngine {
+  readonly takesSpace = true
+
   async open(path: string): Promise<KeyValueStore> {
     const place = realPathOf(path)
     if (openHere.has(place)) throw new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path })
@@ -48,10 +50,14 @@ function realPathOf(path: string): string {
   }
 }
 
+/** LevelDB gives the system's words alone. */
+const noSpace = /no space left on device/i
+
 /** LevelDB hides its reason in the cause, and names its files by their whole paths. */
 function openError(error: unknown, path: string, place: string): MillraceError {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   if (errnoOf(cause) === 'LEVEL_LOCKED') return new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path }, error)
   const reason = cause instanceof Error ? cause.message : String(cause)
+  if (noSpace.test(reason)) return new MillraceError('MR_FILE_NO_SPACE', { operation: 'open', path, reason }, error)
   return new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason: reason.replaceAll(`${place}/`, '') }, error)
 }

@@ -4,6 +4,7 @@ import { type KeyRange, type KeyValueEngine, type KeyValuePut, type KeyValueStor
 
 /** Stores that live as long as this process: for compositions that keep nothing. */
 export class VolatileKeyValueEngine implements KeyValueEngine {
+  readonly takesSpace = false
   readonly #contents = new Map<string, Map<string, Uint8Array>>()
   readonly #open = new Set<string>()
 

@@ -14,7 +14,7 @@ import { voterWorld } from '../unit/plugins/coordination-single/voter-world.ts'
 const fatal = { fatal: (error: unknown) => { throw error } }
 
 async function single(engine: KeyValueEngine, path: string, dispose?: () => Promise<void>): Promise<ConsensusSubject> {
-  const consensus = new SingleVoter({ nodeId: 1, path, snapshotEntries: 5, snapshotBytes: 1 << 20 }, voterWorld(engine, fatal))
+  const consensus = new SingleVoter({ nodeId: 1, path, snapshotEntries: 5, snapshotBytes: 1 << 20, reserveBytes: 0 }, voterWorld(engine, fatal))
   await consensus.start()
   return {
     consensus,
@@ -46,7 +46,7 @@ describe('the kit', () => {
     const make = async (subject: ConsensusSubject): Promise<ConsensusSubject> => {
       const voter = subject.consensus as SingleVoter
       const real: Consensus = {
-        open: (machine) => voter.open(machine), append: (commands) => voter.append(commands), barrier: () => voter.barrier(), status: () => voter.status(),
+        open: (machine) => voter.open(machine), append: (commands) => voter.append(commands), checkSpace: () => voter.checkSpace(), barrier: () => voter.barrier(), status: () => voter.status(),
       }
       return { ...subject, consensus: { ...real, ...change(voter) }, restart: async () => make(await subject.restart()) }
     }

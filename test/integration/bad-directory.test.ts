@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -137,6 +137,44 @@ describe.skipIf(!canMount)('a disk of its own', () => {
       expect(found.filter(value => wanted.has(value!))).toEqual(acknowledged)
     })
   }, 120_000)
+
+  it('full to the last byte: no topic is created and the client is told why, topics are deleted, also after a restart, until there is space', async () => {
+    mount('size=24m')
+    const fill = (): void => {
+      for (let size = 4 * 1024 * 1024; size >= 512; size /= 2) {
+        try {
+          for (;;) appendFileSync(join(directory, 'ballast'), new Uint8Array(size))
+        } catch {
+          // That large no more.
+        }
+      }
+    }
+    const refusesToCreate = async ({ bootstrap }: BrokerProcess): Promise<void> => {
+      await using impatient = createClient({ bootstrap, requestTimeoutMs: 500 })
+      // It asks again until its time is over, which may end the last question before its answer.
+      await expect(impatient.admin().createTopics([{ name: 'more', partitions: 1 }])).rejects.toThrow(/nothing is added to it below|was not answered/)
+    }
+    const log = await withBroker(['--log-level', 'error'], async (broker, client) => {
+      const admin = client.admin()
+      await admin.createTopics(['a', 'b', 'c', 'd'].map(name => ({ name, partitions: 20 })))
+      for (const name of ['a', 'b']) {
+        // What was freed goes too.
+        fill()
+        await refusesToCreate(broker)
+        await admin.deleteTopics([name])
+      }
+      fill()
+    })
+    expect(logLines(log).filter(line => line.msg.includes('nothing is added to the metadata'))).toHaveLength(1)
+    await withBroker([], async (broker, client) => {
+      fill()
+      await refusesToCreate(broker)
+      await client.admin().deleteTopics(['c'])
+      expect((await client.admin().listTopics()).map(({ name }) => name)).toEqual(['d'])
+      rmSync(join(directory, 'ballast'))
+      await client.admin().createTopics([{ name: 'more', partitions: 1 }])
+    })
+  }, 60_000)
 
   it('full at the start: it starts and serves what is there, or says what is missing; with room it starts', async () => {
     mount('size=16m')

@@ -5,11 +5,13 @@ import { BrokerIdentity } from '../../src/kernel/ports/broker-identity.ts'
 import { BrokerSettings } from '../../src/kernel/ports/broker-settings.ts'
 import { Clock, Random, Timers } from '../../src/kernel/ports/clock.ts'
 import { Compression } from '../../src/kernel/ports/compression.ts'
+import { FileSystem } from '../../src/kernel/ports/file-system.ts'
 import { KeyValueEngine } from '../../src/kernel/ports/key-value-store.ts'
 import { FatalErrors } from '../../src/kernel/ports/lifecycle.ts'
 import { Logger, Metrics } from '../../src/kernel/ports/telemetry.ts'
 import { NodeCompression } from '../../src/platform/codecs/node-compression.ts'
 import { LevelKeyValueEngine } from '../../src/platform/level-key-value-engine.ts'
+import { NodeFileSystem } from '../../src/platform/node-file-system.ts'
 import { SystemClock } from '../../src/platform/system-clock.ts'
 import { SystemRandom } from '../../src/platform/system-random.ts'
 import { SystemTimers } from '../../src/platform/system-timers.ts'
@@ -26,7 +28,7 @@ const clusterId = 'AAECAwQFRgeICQoLDA0ODw'
 export function metadataHost(directory: string, incarnationId: string): PluginHost {
   const world = definePlugin({
     name: 'world', contract: 1, summary: 'What a composition root offers.',
-    provides: [BrokerIdentity, BrokerSettings, Clock, Timers, Random, Compression, KeyValueEngine, FatalErrors, Metrics, Logger],
+    provides: [BrokerIdentity, BrokerSettings, Clock, Timers, Random, Compression, FileSystem, KeyValueEngine, FatalErrors, Metrics, Logger],
     config: z.object({}),
     register({ provide }) {
       provide([BrokerIdentity], [], () => ({ clusterId, nodeId: 1, incarnationId }))
@@ -35,6 +37,7 @@ export function metadataHost(directory: string, incarnationId: string): PluginHo
       provide([Timers], [], () => new SystemTimers())
       provide([Random], [], () => new SystemRandom())
       provide([Compression], [], () => new NodeCompression())
+      provide([FileSystem], [], () => new NodeFileSystem())
       provide([KeyValueEngine], [], () => new LevelKeyValueEngine())
       provide([FatalErrors], [], () => ({ fatal: (error: unknown) => { throw error } }))
       provide([Metrics], [], () => nullMetrics)

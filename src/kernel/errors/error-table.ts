@@ -50,6 +50,7 @@ export const errorTable = {
   MR_CLUSTER_BROKER_EPOCH_STALE: row('operational', false, 77, 409, 'broker {nodeId} registered again since epoch {epoch}; another process runs with its node id'),
   MR_CLUSTER_BROKER_NOT_REGISTERED: row('operational', true, 102, 409, 'broker {nodeId} is not registered'),
   MR_CLUSTER_METADATA_NEWER: row('config', false, 35, 500, 'the metadata was written by a newer release: {what}; start that release again, or a newer one'),
+  MR_CLUSTER_NO_SPACE: row('operational', true, 56, 507, 'the disk of the metadata in {path} has {freeBytes} bytes free, and nothing is added to it below {floorBytes}; delete topics, lower their retention or free space otherwise, then ask again'),
   MR_CLUSTER_NOT_CONTROLLER: row('operational', true, 41, 503, 'broker {nodeId} is not the controller; ask {leaderId}'),
   MR_CLUSTER_STOPPED: row('operational', true, 41, 503, 'the metadata service is stopping; ask again after the restart'),
   MR_CLUSTER_METADATA_CORRUPT: row('operational', false, 56, 500, 'the metadata log in {path} is damaged at index {index}: {reason}; restore the whole directory from a backup, with its log and its witness'),

@@ -42,6 +42,11 @@ export interface Consensus {
    * Rejects with MR_CLUSTER_NOT_CONTROLLER (not appended), MR_CLUSTER_STOPPED, or the error of the disk (unknown whether it will be).
    */
   append(commands: readonly Uint8Array[]): Promise<number>
+  /**
+   * Throws MR_CLUSTER_NO_SPACE while there is too little space for commands that add to what is agreed. Asked before such a command is
+   * decided; those that take away from it, or must be, are appended all the same.
+   */
+  checkSpace(): void
   /** Resolves when this node has applied everything that was committed anywhere before the call (Raft thesis 6.4, read index). */
   barrier(): Promise<void>
   status(): ConsensusStatus

@@ -26,9 +26,12 @@ export interface KeyValueStore {
 
 /** Opens key-value stores: LevelDB on a disk, maps in memory. */
 export interface KeyValueEngine {
+  /** What is stored takes space of the FileSystem, below the path that was opened. A write that finds none left ends the store. */
+  readonly takesSpace: boolean
   /**
    * Makes the store if there is none. It is locked to this process while open: a second open rejects with MR_LOG_DIRECTORY_LOCKED.
-   * A store that cannot be read rejects with MR_FILE_FAILED.
+   * A store that cannot be read rejects with MR_FILE_FAILED. Opening writes a little: without space for it, it rejects with MR_FILE_NO_SPACE and
+   * may be tried again.
    */
   open(path: string): Promise<KeyValueStore>
 }

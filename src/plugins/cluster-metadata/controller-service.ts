@@ -136,6 +136,7 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
 
   private async run<C extends ControllerCommand>(command: C): Promise<ReplyTo<C>> {
     if (this.machine === undefined) throw this.refusal()
+    if (addsToMetadata(command)) this.consensus.checkSpace()
     const seen = this.settled
     let decision
     try {
@@ -205,3 +206,6 @@ function metaPropertiesLines(clusterId: Uuid, nodeId: number, directoryIds: read
   const ids = directoryIds.length === 1 ? directoryIds[0]! : `(each directory its own, in the order of log.dirs: ${directoryIds.join(', ')})`
   return `${node.replace(' and ', ', ')} and directory.id=${ids}`
 }
+
+/** The rest is little, and must go on when a disk is full: deletions free it, brokers that start register, producers write to other disks. */
+const addsToMetadata = (command: ControllerCommand): boolean => command.type === 'createTopics' && !command.validateOnly

@@ -3,6 +3,7 @@ import { BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
 import { BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { Clock } from '../../kernel/ports/clock.ts'
 import { Consensus } from '../../kernel/ports/consensus.ts'
+import { FileSystem } from '../../kernel/ports/file-system.ts'
 import { KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
 import { FatalErrors, Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { Logger, Metrics } from '../../kernel/ports/telemetry.ts'
@@ -17,14 +18,14 @@ export const plugin = definePlugin({
   contract: 1,
   summary: 'Agrees on one log of commands with one voter: what is durable here is agreed.',
   provides: [Consensus],
-  requires: [BrokerIdentity, BrokerSettings, KeyValueEngine, FatalErrors, Clock, Metrics, Logger],
+  requires: [BrokerIdentity, BrokerSettings, KeyValueEngine, FileSystem, FatalErrors, Clock, Metrics, Logger],
   config: coordinationSingleConfig,
-  register({ provide }, { path, snapshotEntries, snapshotBytes }) {
-    provide([Consensus, Lifecycle], [BrokerIdentity, BrokerSettings, KeyValueEngine, FatalErrors, Clock, Metrics, Logger],
-      (identity, settings, engine, fatal, clock, metrics, log) => new SingleVoter({
+  register({ provide }, { path, snapshotEntries, snapshotBytes, reserveBytes }) {
+    provide([Consensus, Lifecycle], [BrokerIdentity, BrokerSettings, KeyValueEngine, FileSystem, FatalErrors, Clock, Metrics, Logger],
+      (identity, settings, engine, files, fatal, clock, metrics, log) => new SingleVoter({
         nodeId: identity.nodeId, foundPartition: identity.foundPartition,
-        path: path ?? `${firstDataDirectory(settings)}/${directoryName}`, snapshotEntries, snapshotBytes,
-      }, { engine, fatal, clock, metrics, log }))
+        path: path ?? `${firstDataDirectory(settings)}/${directoryName}`, snapshotEntries, snapshotBytes, reserveBytes,
+      }, { engine, files, fatal, clock, metrics, log }))
   },
 })
 

@@ -3,10 +3,12 @@ import { deferred, type Deferred } from '../../base/deferred.ts'
 import { MillraceError } from '../../kernel/errors/millrace-error.ts'
 import { type Clock } from '../../kernel/ports/clock.ts'
 import { type Consensus, type ConsensusStatus, type ReplicatedMachine } from '../../kernel/ports/consensus.ts'
+import { type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
 import { type FatalErrors, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { type Logger, type Metrics } from '../../kernel/ports/telemetry.ts'
 import { emptyLog, nextEntry, type LogEntry, type LogPosition } from './core/log-entry.ts'
+import { SpaceReserve } from './io/space-reserve.ts'
 import { VoterStore, type StoredLog } from './io/voter-store.ts'
 import { VoterMetrics } from './metrics.ts'
 
@@ -18,6 +20,8 @@ export interface SingleVoterOptions {
   /** A snapshot is made when so many commands, or so many bytes of them, were applied since the last. */
   readonly snapshotEntries: number
   readonly snapshotBytes: number
+  /** See SpaceReserve. */
+  readonly reserveBytes: number
 }
 
 /** At most so much goes into one write, but for an append that is larger by itself. */
@@ -33,6 +37,7 @@ interface PendingAppend {
 /** What a voter takes from its world. */
 export interface VoterWorld {
   readonly engine: KeyValueEngine
+  readonly files: FileSystem
   readonly fatal: FatalErrors
   readonly clock: Clock
   readonly metrics: Metrics
@@ -51,6 +56,11 @@ export class SingleVoter implements Consensus, Lifecycle {
   private readonly options: SingleVoterOptions
   private readonly world: VoterWorld
   private readonly metrics: VoterMetrics
+  private readonly reserve: SpaceReserve
+  /** Something was refused for want of space, and nothing was taken since. */
+  private full = false
+  /** Of the reserve, by the start. */
+  private released = 0
   private phase: Phase = 'new'
   /** The start or the opening that is under way, for a stop to wait for. Never rejects. */
   private beginning: Promise<unknown> = Promise.resolve()
@@ -72,7 +82,8 @@ export class SingleVoter implements Consensus, Lifecycle {
   constructor(options: SingleVoterOptions, world: VoterWorld) {
     this.options = options
     this.world = world
-    this.metrics = new VoterMetrics(world.metrics, () => this.status(), () => this.store?.snapshotIndex ?? 0)
+    this.metrics = new VoterMetrics(world.metrics, () => this.status(), () => this.store?.snapshotIndex ?? 0, () => this.reserve.freeBytes)
+    this.reserve = new SpaceReserve(world.files, { directory: options.path, bytes: world.engine.takesSpace ? options.reserveBytes : 0 })
   }
 
   /** Locks the directory and checks all that is in it. */
@@ -105,6 +116,9 @@ export class SingleVoter implements Consensus, Lifecycle {
 
   private async load(): Promise<void> {
     this.refuseStopped()
+    // A store is opened by writing what it finds anew. The reserve is taken again when the term is on the disk.
+    this.reserve.find()
+    this.released = this.reserve.release()
     this.store = await VoterStore.open(this.world.engine, this.options.path)
     this.refuseStopped()
     this.stored = await this.store.load(this.options.nodeId)
@@ -123,6 +137,7 @@ export class SingleVoter implements Consensus, Lifecycle {
     this.term = stored.term + 1
     // Durable before anything is done in the term, so that no later start takes it again.
     await this.store!.saveHardState({ nodeId: this.options.nodeId, term: this.term })
+    this.reserve.restore(this.released)
     this.refuseStopped()
     machine.restore(stored.snapshot?.index ?? 0, stored.snapshot?.bytes)
     for (const entry of stored.entries) machine.apply(entry.index, entry.term, entry.command)
@@ -152,6 +167,18 @@ export class SingleVoter implements Consensus, Lifecycle {
     return done.promise
   }
 
+  checkSpace(): void {
+    const { freeBytes, bytes } = this.reserve
+    if (freeBytes < bytes) {
+      const error = new MillraceError('MR_CLUSTER_NO_SPACE', { path: this.options.path, freeBytes, floorBytes: bytes })
+      if (!this.full) this.world.log.error('nothing is added to the metadata until its disk has space', { error })
+      this.full = true
+      throw error
+    }
+    if (this.full) this.world.log.info('the disk of the metadata has space again', { path: this.options.path, freeBytes })
+    this.full = false
+  }
+
   async barrier(): Promise<void> {
     if (this.phase !== 'leading') throw this.refusal()
     await this.newest
@@ -175,7 +202,9 @@ export class SingleVoter implements Consensus, Lifecycle {
     while (this.pending.length > 0) {
       const batch = this.takeBatch()
       try {
+        const released = this.reserve.release()
         await this.store!.append(batch.flatMap((append) => append.entries))
+        this.reserve.restore(released)
         for (const append of batch) this.apply(append)
         await this.snapshotIfDue()
       } catch (error) {
@@ -212,6 +241,8 @@ export class SingleVoter implements Consensus, Lifecycle {
 
   private async snapshotIfDue(): Promise<void> {
     if (this.entriesSinceSnapshot < this.options.snapshotEntries && this.bytesSinceSnapshot < this.options.snapshotBytes) return
+    // A longer log does no harm; a snapshot is a copy of all before it frees anything.
+    if (this.reserve.isLow) return
     const bytes = this.machine!.snapshot()
     await this.store!.saveSnapshot(this.applied, bytes)
     this.world.log.info('metadata snapshot written', { index: this.applied.index, bytes: bytes.length })

@@ -75,12 +75,15 @@ class StoreState {
 export class MemoryKeyValueEngine implements KeyValueEngine {
   /** Change it to make calls fail. */
   failWith: ((operation: KeyValueOperation) => string | undefined) | undefined
+  /** It takes none itself, but stands for one that does. */
+  readonly takesSpace: boolean
   private readonly options: MemoryKeyValueOptions
   private readonly stores: Map<string, StoreState>
   private readonly locked = new Set<string>()
 
   constructor(options: MemoryKeyValueOptions = {}, stores = new Map<string, StoreState>()) {
     this.options = options
+    this.takesSpace = options.files !== undefined
     this.failWith = options.failWith
     this.stores = stores
   }

@@ -11,6 +11,7 @@ const run = (breakStore: (real: KeyValueStore) => Partial<KeyValueStore>, engine
       create: () => {
         const real = new MemoryKeyValueEngine()
         const wrapped: KeyValueEngine = {
+          takesSpace: false,
           open: async path => {
             const store = await real.open(path)
             const whole: KeyValueStore = {
@@ -71,6 +72,7 @@ describe('keyValueConformance', () => {
     'a second open is let in': () => run(() => ({}), real => {
       const open = new Map<string, Promise<KeyValueStore>>()
       return {
+        takesSpace: false,
         open: path => {
           const found = open.get(path) ?? real.open(path)
           open.set(path, found)
@@ -80,7 +82,7 @@ describe('keyValueConformance', () => {
     }),
     'all paths are one store': () => run(() => ({}), real => {
       let only: Promise<KeyValueStore> | undefined
-      return { open: path => only ??= real.open(path) }
+      return { takesSpace: false, open: path => only ??= real.open(path) }
     }),
   }
   for (const [defect, failing] of Object.entries(cases)) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { MillraceError } from '../../../../src/kernel/errors/index.ts'
 import { zeroUuid } from '../../../../src/kernel/model/ids.ts'
 import { type TopicImage } from '../../../../src/kernel/ports/cluster-metadata.ts'
 import { type Consensus } from '../../../../src/kernel/ports/consensus.ts'
@@ -113,11 +114,41 @@ describe('commands', () => {
   })
 })
 
+describe('a consensus without space', () => {
+  it('is asked before a topic is created, and not for what takes away, registers or is little', async () => {
+    let full = false
+    const wrap = (real: Consensus): Consensus => ({
+      open: (machine) => real.open(machine),
+      checkSpace: () => { if (full) throw new MillraceError('MR_CLUSTER_NO_SPACE', { path: '/meta', freeBytes: 1, floorBytes: 2 }) },
+      barrier: () => real.barrier(),
+      status: () => real.status(),
+      append: (commands) => real.append(commands),
+    })
+    const { controller, metadata, stop } = await startController(engine(), { wrap })
+    const epoch = await controller.registerBroker(registration(1))
+    await controller.createTopics([newTopic('a')], false)
+    full = true
+    const index = metadata.image().index
+    await expect(controller.createTopics([newTopic('b')], false)).rejects.toMatchObject({ code: 'MR_CLUSTER_NO_SPACE', row: { retriable: true } })
+    expect(metadata.image().index).toBe(index)
+    expect((await controller.createTopics([newTopic('b')], true))[0]!.error).toBeUndefined()
+    await controller.allocateProducerIds(1, epoch)
+    const [deleted] = await controller.deleteTopics([{ name: 'a', id: zeroUuid }])
+    await controller.confirmRemovals(1, [deleted!.id])
+    expect(metadata.image()).toMatchObject({ topics: { size: 0 }, removals: { size: 0 } })
+    await controller.registerBroker(registration(1, 2))
+    full = false
+    expect((await controller.createTopics([newTopic('b')], false))[0]!.error).toBeUndefined()
+    await stop()
+  })
+})
+
 describe('a consensus that loses the lead', () => {
   it('takes back what was decided and not agreed: it is decided again on what is agreed', async () => {
     let losing = false
     const wrap = (real: Consensus): Consensus => ({
       open: (machine) => real.open(machine),
+      checkSpace: () => real.checkSpace(),
       barrier: () => real.barrier(),
       status: () => ({ ...real.status(), leaderId: losing ? 2 : 1 }),
       append: (commands) => (losing ? Promise.reject(new Error('lost on the way')) : real.append(commands)),

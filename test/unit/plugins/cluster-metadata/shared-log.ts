@@ -41,6 +41,7 @@ export class SharedLog {
         if (this.leader !== node) return Promise.reject(new MillraceError('MR_CLUSTER_NOT_CONTROLLER', { nodeId: node, leaderId: this.leader }))
         return new Promise((resolve, reject) => this.pending.push({ commands: commands.map((command) => command.slice()), resolve, reject }))
       },
+      checkSpace: () => {},
       barrier: () => Promise.resolve(),
       status: () => ({
         nodeId: node, leaderId: this.leader, term: this.term, lastIndex: this.log.length, commitIndex: this.log.length, appliedIndex: member.applied, voters: [],

@@ -27,6 +27,7 @@ export class CrashDisk {
     const open = new Set<string>()
     const alive = (): boolean => crash === this.crash && this.writes < this.crashAt
     const engine: KeyValueEngine = {
+      takesSpace: false,
       open: (path) => {
         if (open.has(path)) return Promise.reject(new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path }))
         open.add(path)

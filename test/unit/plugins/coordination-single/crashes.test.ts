@@ -14,7 +14,7 @@ const command = (name: string, bytes: number): Uint8Array => new Uint8Array(byte
 
 async function boot(disk: CrashDisk, crashAt?: number, carriedOut?: boolean) {
   const { engine, crashed } = disk.boot(crashAt, carriedOut)
-  const voter = new SingleVoter({ nodeId: 1, path: '/meta', snapshotEntries: 4, snapshotBytes: 200_000 }, voterWorld(engine, fatal))
+  const voter = new SingleVoter({ nodeId: 1, path: '/meta', snapshotEntries: 4, snapshotBytes: 200_000, reserveBytes: 0 }, voterWorld(engine, fatal))
   const machine = new NotedMachine()
   const run = async (work: () => Promise<void>): Promise<boolean> => {
     let finished = false

@@ -7,7 +7,7 @@ import { NotedMachine } from '../../../../src/testkit/conformance/consensus.ts'
 import { CrashDisk } from './crash-key-value.ts'
 import { voterWorld } from './voter-world.ts'
 
-const options = { nodeId: 1, path: '/meta', snapshotEntries: 100, snapshotBytes: 1 << 20 }
+const options = { nodeId: 1, path: '/meta', snapshotEntries: 100, snapshotBytes: 1 << 20, reserveBytes: 0 }
 const fatalErrors: unknown[] = []
 const fatal = { fatal: (error: unknown) => { fatalErrors.push(error) } }
 const keyText = (index: number): string => String.fromCharCode(...entryKey(index))
@@ -124,6 +124,7 @@ describe('a write that fails', () => {
     const error = new MillraceError('MR_FILE_FAILED', { operation: 'write', path: '/meta', reason: 'EIO' })
     let broken = false
     const { voter, machine } = await open({
+      takesSpace: false,
       open: async (path) => {
         const store = await engine.open(path)
         return { ...store, write: (puts, how) => (broken ? Promise.reject(error) : store.write(puts, how)) }

@@ -2,8 +2,9 @@ import { type KeyValueEngine } from '../../../../src/kernel/ports/key-value-stor
 import { type FatalErrors } from '../../../../src/kernel/ports/lifecycle.ts'
 import { type VoterWorld } from '../../../../src/plugins/coordination-single/single-voter.ts'
 import { ManualClock } from '../../../../src/testkit/world/manual-clock.ts'
+import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
 import { nullLogger, nullMetrics } from '../../../../src/testkit/world/null-telemetry.ts'
 
 /** All that a voter needs but its store. */
 export const voterWorld = (engine: KeyValueEngine, fatal: FatalErrors): VoterWorld =>
-  ({ engine, fatal, clock: new ManualClock(), metrics: nullMetrics, log: nullLogger })
+  ({ engine, files: new MemoryFileSystem(), fatal, clock: new ManualClock(), metrics: nullMetrics, log: nullLogger })
