@@ -3,18 +3,21 @@
  *
  *   npm run crash                                 200 runs, in chunks of 10 on one directory, durability fsync and os in turn
  *   npm run crash -- --runs 50 --seed 7
+ *   npm run crash:all -- --hours 8                random seeds, for hours
  *
  * At the end of each chunk Kafka's DumpLogSegments reads the directory, where its jars are installed (.ci/install-peers.sh).
  */
-import { parseArgs } from 'node:util'
 import { ensureBuilt } from '../test/integration/built.ts'
 import { crashLoop } from '../test/crash/crash-loop.ts'
 import { dumpCheck } from '../test/compat/dump-log-segments.ts'
 import { kafkaClassPath } from '../test/compat/peers.ts'
+import { scriptOptionsOrExit } from './script-options.ts'
 
-const { values } = parseArgs({ options: { runs: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' } } })
-const runs = Number(values.runs)
-const firstSeed = Number(values.seed)
+const usage = `Usage: npm run crash [-- OPTIONS]
+
+  --runs N   so many kills, in chunks of ten on one directory (default: 200)
+  --seed N   the seed of the first chunk; odd ones run with durability fsync, even ones with os (default: 1)`
+const { numbers: { runs, seed: firstSeed } } = scriptOptionsOrExit(usage, { numbers: { runs: 200, seed: 1 } })
 const chunk = 10
 const startedMs = performance.now()
 let acknowledged = 0

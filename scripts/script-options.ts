@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util'
+
+export interface KnownOptions<N extends string> {
+  /** Options that are numbers, by name: what each is when it is not given. */
+  readonly numbers: Readonly<Record<N, number>>
+  /** Those of them that may have a fraction. */
+  readonly fractions?: readonly NoInfer<N>[]
+  readonly flags?: readonly string[]
+}
+
+export interface ScriptOptions<N extends string> {
+  readonly numbers: Readonly<Record<N, number>>
+  readonly flags: ReadonlySet<string>
+}
+
+/** What the words after `npm run NAME --` mean: `help`, or, as a sentence, what is wrong with them. */
+export function scriptOptions<N extends string>(args: readonly string[], { numbers, fractions = [], flags = [] }: KnownOptions<N>): ScriptOptions<N> | string {
+  let values: Readonly<Record<string, string | boolean | undefined>>
+  try {
+    const named = (names: readonly string[], type: 'string' | 'boolean') => Object.fromEntries(names.map((name) => [name, { type }]))
+    values = parseArgs({ args: [...args], options: { ...named(Object.keys(numbers), 'string'), ...named([...flags, 'help'], 'boolean') } }).values as typeof values
+  } catch (error) {
+    // In the words of parseArgs, without its advice about how to write positional arguments.
+    return (error as Error).message.split(/\. To specify/)[0]!
+  }
+  if (values['help'] === true) return 'help'
+  const read: Record<N, number> = { ...numbers }
+  for (const name of Object.keys(numbers) as N[]) {
+    const text = values[name] as string | undefined
+    if (text === undefined) continue
+    const isFraction = fractions.includes(name)
+    if (!(isFraction ? /^\d+(\.\d+)?$/ : /^\d{1,15}$/).test(text)) return `--${name} ${text}: it takes a ${isFraction ? '' : 'whole '}number`
+    read[name] = Number(text)
+  }
+  return { numbers: read, flags: new Set(flags.filter((name) => values[name] === true)) }
+}
+
+/** The same for a script: help that was asked for ends it with 0, wrong use with 2. */
+export function scriptOptionsOrExit<N extends string>(usage: string, known: KnownOptions<N>): ScriptOptions<N> {
+  const options = scriptOptions(process.argv.slice(2), known)
+  if (typeof options !== 'string') return options
+  if (options === 'help') console.log(usage)
+  else console.error(`error: ${options}\n\n${usage}`)
+  process.exit(options === 'help' ? 0 : 2)
+}
