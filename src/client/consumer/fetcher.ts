@@ -1,6 +1,5 @@
 import { zeroUuid } from '../../base/uuid.ts'
 import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
-import { type Timer } from '../../kernel/ports/clock.ts'
 import { fetchApi, type FetchResponse } from '../../wire/index.ts'
 import { type Channel } from '../channel/channel.ts'
 import { isRetriable } from '../client-error.ts'
@@ -8,6 +7,7 @@ import { type ClientSettings } from '../client-options.ts'
 import { type ClientWorld } from '../client-world.ts'
 import { type BrokerPool, type Lane } from '../cluster/broker-pool.ts'
 import { type Metadata } from '../cluster/metadata.ts'
+import { Lookout } from '../lookout.ts'
 import { type AssignedPartition } from './assigned-partition.ts'
 import { type ConsumerSettings } from './consumer-settings.ts'
 import { type FetchOutcomes } from './fetch-outcomes.ts'
@@ -58,42 +58,23 @@ export interface FetcherParts {
 export class Fetcher {
   private readonly parts: FetcherParts
   private readonly nodes = new Map<number, NodeState>()
-  private timer: Timer | undefined
-  private timerDueMs = Infinity
-  private soon = false
-  private running = false
-  private isClosed = false
+  private readonly lookout: Lookout
 
   constructor(parts: FetcherParts) {
     this.parts = parts
+    this.lookout = new Lookout(parts.world.timers, () => { this.look() })
   }
 
   runSoon(): void {
-    if (this.soon || this.isClosed) return
-    this.soon = true
-    this.parts.world.timers.soon(() => {
-      this.soon = false
-      this.run()
-    })
+    this.lookout.runSoon()
   }
 
   run(): void {
-    // What a run sets off may ask for another.
-    if (this.running) {
-      this.runSoon()
-      return
-    }
-    this.running = true
-    try {
-      if (!this.isClosed) this.look()
-    } finally {
-      this.running = false
-    }
+    this.lookout.run()
   }
 
   close(): void {
-    this.isClosed = true
-    this.timer?.cancel()
+    this.lookout.close()
   }
 
   private look(): void {
@@ -123,7 +104,7 @@ export class Fetcher {
     }
     lookup.run()
     for (const [nodeId, group] of wanted) nextMs = Math.min(nextMs, this.serve(nodeId, group, roomBytes, nowMs))
-    this.plan(nextMs, nowMs)
+    this.lookout.plan(nextMs, nowMs)
   }
 
   private hasEnough(partition: AssignedPartition): boolean {
@@ -220,7 +201,7 @@ export class Fetcher {
     channel.send(fetchApi, version, request, { timeoutMs: client.requestTimeoutMs + maxWaitMs, keepBytes: true }, (error, response) => {
       way.isBusy = false
       for (const { partition, round } of parts) if (partition.fetchingRound === round) partition.fetchingRound = -1
-      if (this.isClosed) return
+      if (this.lookout.isClosed) return
       if (response === undefined) {
         metadata.refresh()
         for (const part of parts) this.parts.outcomes.lost(part, error)
@@ -247,7 +228,7 @@ export class Fetcher {
     way.isOpening = true
     channel.open(error => {
       way.isOpening = false
-      if (this.isClosed) return
+      if (this.lookout.isClosed) return
       if (error !== undefined) {
         this.parts.metadata.refresh()
         for (const partition of group) {
@@ -270,18 +251,5 @@ export class Fetcher {
       this.nodes.set(nodeId, node)
     }
     return node
-  }
-
-  private plan(atMs: number, nowMs: number): void {
-    if (atMs === this.timerDueMs) return
-    this.timer?.cancel()
-    this.timer = undefined
-    this.timerDueMs = atMs
-    if (atMs === Infinity) return
-    this.timer = this.parts.world.timers.after(Math.max(0, atMs - nowMs), () => {
-      this.timer = undefined
-      this.timerDueMs = Infinity
-      this.run()
-    })
   }
 }

@@ -1,6 +1,5 @@
 import { zeroUuid } from '../../base/uuid.ts'
 import { MillraceError } from '../../kernel/errors/index.ts'
-import { type Timer } from '../../kernel/ports/clock.ts'
 import { produceApi } from '../../wire/index.ts'
 import { type Channel, type SendDone } from '../channel/channel.ts'
 import { isRetriable } from '../client-error.ts'
@@ -8,6 +7,7 @@ import { type ClientSettings } from '../client-options.ts'
 import { type ClientWorld } from '../client-world.ts'
 import { type BrokerPool } from '../cluster/broker-pool.ts'
 import { type Metadata } from '../cluster/metadata.ts'
+import { Lookout } from '../lookout.ts'
 import { type Accumulator } from './accumulator.ts'
 import { type BatchOutcomes } from './batch-outcomes.ts'
 import { answersOf, newestByName, produceRequest } from './produce-request.ts'
@@ -43,45 +43,26 @@ const throttleMsMax = 60_000
 export class ProduceSender {
   private readonly parts: SenderParts
   private readonly nodes = new Map<number, NodeState>()
-  private timer: Timer | undefined
-  private timerDueMs = Infinity
-  private soon = false
-  private running = false
-  private isClosed = false
+  private readonly lookout: Lookout
 
   constructor(parts: SenderParts) {
     this.parts = parts
+    this.lookout = new Lookout(parts.world.timers, () => { this.look() })
   }
 
   /** Runs at the end of this turn, once however often it is asked. */
   runSoon(): void {
-    if (this.soon || this.isClosed) return
-    this.soon = true
-    this.parts.world.timers.soon(() => {
-      this.soon = false
-      this.run()
-    })
+    this.lookout.runSoon()
   }
 
   /** Sends what may be sent. Never calls back in this turn. */
   run(): void {
-    // What a run sets off, e.g. waiting records that find room, may ask for another.
-    if (this.running) {
-      this.runSoon()
-      return
-    }
-    this.running = true
-    try {
-      if (!this.isClosed) this.look()
-    } finally {
-      this.running = false
-    }
+    this.lookout.run()
   }
 
   /** Nothing is sent any more. */
   close(): void {
-    this.isClosed = true
-    this.timer?.cancel()
+    this.lookout.close()
   }
 
   private look(): void {
@@ -110,7 +91,7 @@ export class ProduceSender {
     else if (ready.size > 0 && identity.isReady) {
       for (const [nodeId, partitions] of ready) this.serve(nodeId, partitions, nowMs)
     }
-    this.plan(nextMs, nowMs)
+    this.lookout.plan(nextMs, nowMs)
   }
 
   /** When a batch of the partition may go: in the past for now, Infinity for "an event will tell". */
@@ -213,7 +194,7 @@ export class ProduceSender {
     const answered = settings.acks !== 0
     const done: SendDone<typeof produceApi> = (error, response) => {
       node.inFlight--
-      if (this.isClosed) return
+      if (this.lookout.isClosed) return
       if (error !== undefined) outcomes.lost(batches, error as Error)
       else if (response === undefined) outcomes.sent(batches)
       else {
@@ -241,7 +222,7 @@ export class ProduceSender {
     node.opening = true
     channel.open(error => {
       node.opening = false
-      if (this.isClosed) return
+      if (this.lookout.isClosed) return
       if (error !== undefined) {
         // The leader may be another by now. An error that will not pass fails what waits for this broker.
         this.parts.metadata.refresh()
@@ -264,18 +245,5 @@ export class ProduceSender {
       this.nodes.set(nodeId, node)
     }
     return node
-  }
-
-  private plan(atMs: number, nowMs: number): void {
-    if (atMs === this.timerDueMs) return
-    this.timer?.cancel()
-    this.timer = undefined
-    this.timerDueMs = atMs
-    if (atMs === Infinity) return
-    this.timer = this.parts.world.timers.after(Math.max(0, atMs - nowMs), () => {
-      this.timer = undefined
-      this.timerDueMs = Infinity
-      this.run()
-    })
   }
 }
