@@ -5,6 +5,7 @@ import { describe, expect, it, test } from 'vitest'
 import { type Consensus } from '../../src/kernel/ports/consensus.ts'
 import { type KeyValueEngine } from '../../src/kernel/ports/key-value-store.ts'
 import { LevelKeyValueEngine } from '../../src/platform/level-key-value-engine.ts'
+import { NodeFileSystem } from '../../src/platform/node-file-system.ts'
 import { SingleVoter } from '../../src/plugins/coordination-single/single-voter.ts'
 import { consensusConformance, type ConsensusSubject } from '../../src/testkit/conformance/consensus.ts'
 import { failuresOf } from '../../src/testkit/conformance/kit.ts'
@@ -14,7 +15,7 @@ import { voterWorld } from '../unit/plugins/coordination-single/voter-world.ts'
 const fatal = { fatal: (error: unknown) => { throw error } }
 
 async function single(engine: KeyValueEngine, path: string, dispose?: () => Promise<void>): Promise<ConsensusSubject> {
-  const consensus = new SingleVoter({ nodeId: 1, path, snapshotEntries: 5, snapshotBytes: 1 << 20, reserveBytes: 0 }, voterWorld(engine, fatal))
+  const consensus = new SingleVoter({ nodeId: 1, path, snapshotEntries: 5, snapshotBytes: 1 << 20, reserveBytes: 0 }, voterWorld(engine, fatal, engine.takesSpace ? new NodeFileSystem() : undefined))
   await consensus.start()
   return {
     consensus,

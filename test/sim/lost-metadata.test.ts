@@ -94,6 +94,21 @@ describe('a start without the metadata', () => {
   })
 })
 
+describe('metadata that is removed while the broker runs', () => {
+  it('ends the broker before anything more is acknowledged', async () => {
+    const sim = await createSimBroker({ seed: 2 })
+    await sim.run(async () => {
+      await sim.start()
+      await produceOne(sim)
+      const { failed } = sim.broker
+      sim.machine.process.files.remove(metadataPath)
+      const created = sim.client('late', { requestTimeoutMs: 3000 }).admin().createTopics([{ name: 'late', partitions: 1 }])
+      await expect(created).rejects.toBeDefined()
+      expect(await failed).toMatchObject({ code: 'MR_FILE_NOT_FOUND', details: { path: `${metadataPath}/log` } })
+    })
+  })
+})
+
 describe('a start without meta.properties', () => {
   it('is refused with the lines that make it again, writes nothing, and works with these', async () => {
     const sim = await stopped()

@@ -67,7 +67,8 @@ function checkFacts({ metadata }: RunningController, facts: Facts): void {
 }
 
 async function live(world: SimWorld, machine: SimMachine, life: number, facts: Facts): Promise<void> {
-  const running = makeController(machine.start().keyValues, { snapshotEntries: 7, seed: world.seed + life })
+  const { keyValues, files } = machine.start()
+  const running = makeController(keyValues, { files, snapshotEntries: 7, seed: world.seed + life })
   await running.start()
   checkFacts(running, facts)
   const epoch = await running.controller.registerBroker(registration(1, life))
@@ -107,14 +108,15 @@ describe('metadata through crashes', () => {
     const world = new SimWorld({ seed: 5 })
     const machine = world.machine('broker')
     await world.run(async () => {
-      const first = makeController(machine.start().keyValues)
+      const { keyValues, files } = machine.start()
+      const first = makeController(keyValues, { files })
       await first.start()
       await first.controller.registerBroker(registration(1))
-      const older = machine.process.keyValues.image('/meta/log')
+      const older = keyValues.image('/meta/log')
       await first.controller.createTopics([newTopic('a')], false)
       await first.stop()
-      machine.process.keyValues.restore('/meta/log', older)
-      const second = makeController(machine.process.keyValues)
+      keyValues.restore('/meta/log', older)
+      const second = makeController(keyValues, { files })
       await expect(second.start()).rejects.toMatchObject({ code: 'MR_CLUSTER_METADATA_CORRUPT', details: { index: 3 } })
       await second.stop()
     })

@@ -204,6 +204,7 @@ export class SingleVoter implements Consensus, Lifecycle {
       try {
         const released = this.reserve.release()
         await this.store!.append(batch.flatMap((append) => append.entries))
+        this.checkPresent()
         this.reserve.restore(released)
         for (const append of batch) this.apply(append)
         await this.snapshotIfDue()
@@ -212,6 +213,13 @@ export class SingleVoter implements Consensus, Lifecycle {
       }
     }
     this.writing = undefined
+  }
+
+  /** The system writes on into files that were removed. What went there is gone with the process. */
+  private checkPresent(): void {
+    const { engine, files } = this.world
+    const path = `${this.options.path}/log`
+    if (engine.takesSpace && files.stat(path)?.kind !== 'directory') throw new MillraceError('MR_FILE_NOT_FOUND', { operation: 'write to the metadata in', path })
   }
 
   private takeBatch(): PendingAppend[] {

@@ -1,5 +1,6 @@
 import { Prng } from '../../../../src/base/prng.ts'
 import { type Consensus } from '../../../../src/kernel/ports/consensus.ts'
+import { type FileSystem } from '../../../../src/kernel/ports/file-system.ts'
 import { type KeyValueEngine } from '../../../../src/kernel/ports/key-value-store.ts'
 import { ControllerService } from '../../../../src/plugins/cluster-metadata/controller-service.ts'
 import { MetadataPublisher } from '../../../../src/plugins/cluster-metadata/metadata-publisher.ts'
@@ -19,6 +20,8 @@ export interface RunningController {
 export interface ControllerOptions {
   readonly clusterId?: string
   readonly snapshotEntries?: number
+  /** Where an engine keeps its stores, if it takes space. */
+  readonly files?: FileSystem
   /** Another one for each life, where ids must not repeat. */
   readonly seed?: number
   readonly wrap?: (consensus: Consensus) => Consensus
@@ -27,7 +30,7 @@ export interface ControllerOptions {
 /** Voter, controller and publisher over an engine, not started. */
 export function makeController(engine: KeyValueEngine, options: ControllerOptions = {}): RunningController {
   const fatal = { fatal: (error: unknown) => { throw error } }
-  const consensus = new SingleVoter({ nodeId: 1, path: '/meta', snapshotEntries: options.snapshotEntries ?? 1000, snapshotBytes: 1 << 24, reserveBytes: 0 }, voterWorld(engine, fatal))
+  const consensus = new SingleVoter({ nodeId: 1, path: '/meta', snapshotEntries: options.snapshotEntries ?? 1000, snapshotBytes: 1 << 24, reserveBytes: 0 }, voterWorld(engine, fatal, options.files))
   const metadata = new MetadataPublisher()
   const random = new Prng(options.seed ?? 1)
   const controller = new ControllerService({ clusterId: options.clusterId ?? clusterId, rules, settingsOf }, options.wrap?.(consensus) ?? consensus, metadata,

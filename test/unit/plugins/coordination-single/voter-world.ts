@@ -1,3 +1,4 @@
+import { type FileSystem } from '../../../../src/kernel/ports/file-system.ts'
 import { type KeyValueEngine } from '../../../../src/kernel/ports/key-value-store.ts'
 import { type FatalErrors } from '../../../../src/kernel/ports/lifecycle.ts'
 import { type VoterWorld } from '../../../../src/plugins/coordination-single/single-voter.ts'
@@ -6,5 +7,5 @@ import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-syst
 import { nullLogger, nullMetrics } from '../../../../src/testkit/world/null-telemetry.ts'
 
 /** All that a voter needs but its store. */
-export const voterWorld = (engine: KeyValueEngine, fatal: FatalErrors): VoterWorld =>
-  ({ engine, files: new MemoryFileSystem(), fatal, clock: new ManualClock(), metrics: nullMetrics, log: nullLogger })
+export const voterWorld = (engine: KeyValueEngine, fatal: FatalErrors, files: FileSystem = new MemoryFileSystem()): VoterWorld =>
+  ({ engine, files, fatal, clock: new ManualClock(), metrics: nullMetrics, log: nullLogger })
