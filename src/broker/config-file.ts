@@ -14,11 +14,17 @@ export interface LoadedConfig {
 
 /** The configuration in `directory`, or undefined when there is none. */
 export async function findConfigFile(files: FileSystem, directory: string): Promise<LoadedConfig | undefined> {
+  const name = configFileIn(files, directory)
+  return name === undefined ? undefined : await loadConfigFile(files, name, directory)
+}
+
+/** The name of the configuration in `directory`; undefined when there is none. Several are refused with MR_CONFIG_FILE. */
+export function configFileIn(files: FileSystem, directory: string): string | undefined {
   const found = configFileNames.filter((name) => files.stat(`${directory}/${name}`)?.kind === 'file')
   if (found.length > 1) {
     throw new MillraceError('MR_CONFIG_FILE', { path: directory, reason: `there are several (${found.join(', ')}); keep one, or name it with --config` })
   }
-  return found[0] === undefined ? undefined : await loadConfigFile(files, found[0], directory)
+  return found[0]
 }
 
 /** Reads and checks a configuration; a module gives it as its default export or as the export `config`. MR_CONFIG_FILE names the path. */
@@ -35,7 +41,8 @@ export async function loadConfigFile(files: FileSystem, name: string, directory:
 
 /** What a configuration says, unchecked. MR_CONFIG_FILE names the path. */
 export async function readConfigFile(files: FileSystem, path: string, directory: string): Promise<unknown> {
-  if (files.stat(path)?.kind !== 'file') throw new MillraceError('MR_CONFIG_FILE', { path, reason: 'there is no such file' })
+  const kind = files.stat(path)?.kind
+  if (kind !== 'file') throw new MillraceError('MR_CONFIG_FILE', { path, reason: kind === undefined ? 'there is no such file' : `it is a ${kind}; name the file in it` })
   try {
     if (path.endsWith('.json')) return JSON.parse(readText(files, path))
     if (/\.ya?ml$/.test(path)) {

@@ -1,6 +1,6 @@
 import { isMillraceError, type MillraceError } from '../kernel/errors/millrace-error.ts'
 import { type FileSystem } from '../kernel/ports/file-system.ts'
-import { resolvePath } from '../platform/module-loader.ts'
+import { folderOf, resolvePath } from '../platform/module-loader.ts'
 import { readConfigFile } from './config-file.ts'
 import { type ConfigFault } from './config-fault.ts'
 import { examineComposition, type ComposedBroker, type Composition } from './create-broker.ts'
@@ -27,7 +27,7 @@ export async function lintConfigFile(files: FileSystem, name: string, directory:
     if (!isMillraceError(error)) throw error
     return { path, faults: [{ key: null, error }], warnings: [], pluginCount: 0 }
   }
-  const composed = await examineComposition({ file: examineOptions(given, onFault), directory, defaults }, onFault)
+  const composed = await examineComposition({ file: examineOptions(given, onFault), directory: folderOf(path), defaults }, onFault)
   // Where a plugin is missing, others miss what it provides.
   if (!faults.some(({ error }) => /^MR_HOST_PLUGIN_/.test(error.code))) tryToMake(composed, faults)
   return { path, faults, warnings: composed.warnings, pluginCount: composed.plugins.length }

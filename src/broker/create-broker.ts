@@ -27,7 +27,7 @@ export interface Composition {
   readonly commandLine?: BrokerOptions
   /** Broker settings from environment variables; they go between the two. */
   readonly environment?: SettingsLayer
-  /** Where relative paths and names of packages are resolved from. */
+  /** Where paths and packages of plugins are resolved from: the folder of the configuration. Default: where the process was started, as data directories are. */
   readonly directory?: string
   /** The world: clock, files, network, … Default: this machine's. */
   readonly platform?: Plugin
@@ -68,11 +68,18 @@ export async function examineComposition(composition: Composition, onFault: Faul
   const { file = {}, commandLine = {}, directory = workingDirectory() } = composition
   const preset = commandLine.preset ?? file.preset ?? 'single-node'
   const settings = brokerSettings({ preset, file, environment: composition.environment, commandLine }, onFault)
-  if (composition.platform === undefined) faultOf(() => { checkDirectoriesDiffer(settings.list('log.dirs'), (path) => realPath(directory, path)) }, 'broker.log.dirs', onFault)
+  if (composition.platform === undefined) faultOf(() => { checkDirectoriesDiffer(settings.list('log.dirs'), (path) => realPath(workingDirectory(), path)) }, 'broker.log.dirs', onFault)
   const platform = composition.platform ?? (await import('../platform/node-platform-plugin.ts')).nodePlatform
-  const chosen = await loadPlugins({ ...file, ...commandLine, preset }, directory, onFault)
+  let areAllThere = true
+  const chosen = await loadPlugins({ ...file, ...commandLine, preset }, directory, (error, key) => {
+    areAllThere = false
+    onFault(error, key)
+  })
   const plugins = [platform, ...chosen]
-  const pluginSettings = withoutFaults(settingsOfPlugins(composition, plugins), plugins, onFault)
+  const pluginSettings = withoutFaults(settingsOfPlugins(composition, plugins), plugins, (error, key) => {
+    // Settings may be for a plugin that could not be loaded.
+    if (areAllThere || error.code !== 'MR_HOST_PLUGIN_NOT_FOUND') onFault(error, key)
+  })
   const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins)]
   return {
     settings, plugins, pluginSettings, warnings,

@@ -8,6 +8,9 @@ export const workingDirectory = (): string => process.cwd()
 
 export const resolvePath = (directory: string, path: string): string => isAbsolute(path) ? path : resolve(directory, path)
 
+/** Where a file lies. */
+export const folderOf = (path: string): string => dirname(path)
+
 /** The directory that a path leads to, by one name however it is written: links followed as far as it is there. */
 export function realPath(directory: string, path: string): string {
   const whole = resolve(directory, path)

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -105,6 +105,15 @@ describe('config', () => {
       const result = await cli(['config', 'lint', path])
       expect([text, result.code, oneLine(result)]).toEqual([text, 2, expect.stringMatching(message)])
     }
+  })
+
+  it('lint without a name checks the one of the folder, and says where there is none', async () => {
+    const here = join(folder, 'here')
+    mkdirSync(here)
+    const none = await cli(['config', 'lint'], { cwd: here })
+    expect([none.code, oneLine(none)]).toEqual([2, expect.stringMatching(/^error MR_CLI_USAGE: there is no millrace\.config\.ts, .* in this folder; name a file$/)])
+    writeFileSync(join(here, 'millrace.config.yaml'), 'preset: memory\n')
+    expect(await cli(['config', 'lint'], { cwd: here })).toMatchObject({ code: 0, stdout: expect.stringContaining('millrace.config.yaml: ok') })
   })
 
   it('lint names all that is wrong, a line each or in one object, and each warning once', async () => {

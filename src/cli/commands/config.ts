@@ -2,7 +2,7 @@ import { type Command } from 'commander'
 import pc from 'picocolors'
 import { outputOption } from '../network-options.ts'
 import type { ConfigFault } from '../../broker/config-fault.ts'
-import { errorLine, plural, print, printJson, printTable, printWarning, type OutputFormat } from '../output.ts'
+import { errorLine, plural, print, printJson, printTable, printWarning, UsageError, type OutputFormat } from '../output.ts'
 import { addCompositionOptions, commandDefaults, composeFromFlags, type StartFlags } from './start.ts'
 
 interface PrintFlags extends StartFlags {
@@ -21,13 +21,13 @@ Examples
   millrace config print
   millrace config print --config millrace.config.ts -o json | jq '.broker[] | select(.source != "default")'`)
     .action(async (flags: PrintFlags) => { await printConfig(flags) })
-  config.command('lint').summary('check a configuration file').argument('<file>')
+  config.command('lint').summary('check a configuration file').argument('[file]', 'default: the one in this folder')
     .description('Checks a configuration file by itself: options, settings, plugins, and that they fit together. Names every mistake, one a line. Starts nothing. Exit code 2 if something is wrong.')
     .addOption(outputOption())
     .addHelpText('after', `
 Example
   millrace config lint millrace.config.yaml`)
-    .action(async (file: string, flags: { output: OutputFormat }) => { await lint(file, flags.output) })
+    .action(async (file: string | undefined, flags: { output: OutputFormat }) => { await lint(file, flags.output) })
 }
 
 async function printConfig(flags: PrintFlags): Promise<void> {
@@ -79,9 +79,14 @@ async function brokerSettings({ settings }: Pick<Awaited<ReturnType<typeof compo
   })
 }
 
-async function lint(file: string, output: OutputFormat): Promise<void> {
-  const [{ lintConfigFile }, { NodeFileSystem }] = await Promise.all([import('../../broker/config-lint.ts'), import('../../platform/node-file-system.ts')])
-  const { path, faults, warnings, pluginCount } = await lintConfigFile(new NodeFileSystem(), file, process.cwd(), commandDefaults)
+async function lint(given: string | undefined, output: OutputFormat): Promise<void> {
+  const [{ lintConfigFile }, { configFileIn, configFileNames }, { NodeFileSystem }] = await Promise.all([
+    import('../../broker/config-lint.ts'), import('../../broker/config-file.ts'), import('../../platform/node-file-system.ts'),
+  ])
+  const files = new NodeFileSystem()
+  const file = given ?? configFileIn(files, process.cwd())
+  if (file === undefined) throw new UsageError(`there is no ${configFileNames.join(', ')} in this folder; name a file`)
+  const { path, faults, warnings, pluginCount } = await lintConfigFile(files, file, process.cwd(), commandDefaults)
   if (faults.length > 0) process.exitCode = 2
   if (output === 'json') {
     printJson({ config: path, ok: faults.length === 0, errors: faults.map((fault) => ({ file: path, ...faultAsJson(fault) })), warnings })

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { type Command } from 'commander'
 import { deferred } from '../../base/deferred.ts'
 import type { Broker, BrokerOptions, ComposedBroker } from '../../broker/index.ts'
@@ -125,7 +126,9 @@ export async function composeFromFlags(flags: StartFlags): Promise<ComposedBroke
   const files = new NodeFileSystem()
   const loaded = flags.config === undefined ? await findConfigFile(files, directory) : await loadConfigFile(files, flags.config, directory)
   const composed = await composeBroker({
-    file: loaded?.options, environment: environmentLayer(process.env, variablesOfOurs), commandLine, directory,
+    file: loaded?.options, environment: environmentLayer(process.env, variablesOfOurs), commandLine,
+    // What a file says of plugins holds wherever the broker is started; data directories are where it is started.
+    directory: loaded === undefined ? directory : dirname(loaded.path),
     defaults: commandDefaults, warmUp: flags.warmUp ?? true,
   })
   return loaded === undefined ? composed : { ...composed, configPath: loaded.path }

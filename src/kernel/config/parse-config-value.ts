@@ -55,7 +55,7 @@ export function allowedValues(row: ConfigRow): string {
 }
 
 export function invalidConfig(row: ConfigRow, value: string | null, reason: string): MillraceError {
-  return new MillraceError('MR_CONFIG_INVALID', { key: row.name, value: isSensitive(row) ? hiddenValue : String(value), reason })
+  return new MillraceError('MR_CONFIG_INVALID', { key: row.name, value: isSensitive(row) ? hiddenValue : value === '' ? '(nothing)' : String(value), reason })
 }
 
 function fail(row: ConfigRow, text: string): never {

@@ -79,7 +79,7 @@ export const errorTable = {
   MR_HOST_CONTRACT_VERSION: row('config', false, -1, 500, 'plugin {plugin} was written for contract {found}, this kernel has {expected}; install a matching version of the plugin'),
   MR_HOST_CYCLE: row('config', false, -1, 500, 'plugins need one another in a circle: {cycle}; one of them has to do without'),
   MR_HOST_PORT_MISSING: row('config', false, -1, 500, 'plugin {plugin} requires {port} and no plugin provides it; add one that does'),
-  MR_HOST_PORT_TWICE: row('config', false, -1, 500, '{port} is provided by {first} and by {second}; remove one, or let one decorate it'),
+  MR_HOST_PORT_TWICE: row('config', false, -1, 500, '{port} is provided by {first} and by {second}; put one in the place of the other ({ use: {second}, instead: {first} } under plugins), or let one decorate it'),
   MR_HOST_PLUGIN_INVALID: row('config', false, -1, 500, 'plugin {plugin} is not usable: {reason}'),
   MR_HOST_PLUGIN_NAME_TWICE: row('config', false, -1, 500, 'two plugins are named {plugin}; remove one'),
   MR_HOST_PLUGIN_NOT_FOUND: row('config', false, -1, 500, 'plugin {plugin}: {reason}{suggestion}'),
@@ -99,7 +99,7 @@ export const errorTable = {
   MR_NET_ADDRESS_IN_USE: row('config', false, -1, 500, '{host}:{port} is in use by another process; stop it or choose another port'),
   MR_NET_CLOSED: row('operational', true, 13, 503, 'the connection to {host}:{port} closed: {reason}'),
   MR_NET_CONNECT: row('operational', true, 13, 503, 'cannot connect to {host}:{port}: {reason}'),
-  MR_NET_INSECURE: row('config', false, -1, 500, 'listening on {host} reaches beyond this machine and no authentication is set up; listen on 127.0.0.1, or pass --insecure if the network is trusted'),
+  MR_NET_INSECURE: row('config', false, -1, 500, 'listening on {host} reaches beyond this machine and no authentication is set up; listen on 127.0.0.1, or say --insecure (insecure: true) if the network is trusted'),
   MR_NET_LISTEN: row('config', false, -1, 500, 'cannot listen on {host}:{port}: {reason}'),
   // idempotent producers
   MR_PRODUCER_EPOCH_FENCED: row('request', false, 47, 409, 'producer {producerId} with epoch {epoch} is fenced on {topic}-{partition}: a newer instance has epoch {current}'),

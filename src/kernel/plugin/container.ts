@@ -1,5 +1,6 @@
 import 'reflect-metadata'
 import { Container } from 'inversify'
+import { blaming } from './blaming.ts'
 import { type Binding } from './binding-registry.ts'
 import { type AnyToken, type Need } from './token.ts'
 
@@ -15,7 +16,7 @@ export function makeAll(ordered: readonly Binding[]): Made {
     for (const port of binding.as) container.bind(port).toService(binding.self)
   }
   const instances = new Map<AnyToken, unknown>()
-  for (const binding of ordered) instances.set(binding.self, container.get(binding.self))
+  for (const binding of ordered) instances.set(binding.self, blaming(binding.plugin, 'what it binds', () => container.get(binding.self)))
   const byPort = new Map<AnyToken, unknown[]>()
   for (const binding of ordered) {
     for (const port of binding.as) byPort.set(port, [...(byPort.get(port) ?? []), instances.get(binding.self)])

@@ -3,6 +3,7 @@ import { MillraceError } from '../errors/millrace-error.ts'
 import { Clock, Timers } from '../ports/clock.ts'
 import { Lifecycle } from '../ports/lifecycle.ts'
 import { orderBindings } from './binding-order.ts'
+import { blaming } from './blaming.ts'
 import { BindingRegistry } from './binding-registry.ts'
 import { checkComposition } from './composition-check.ts'
 import { type Made, makeAll } from './container.ts'
@@ -50,7 +51,8 @@ export function createHost(options: HostOptions): PluginHost {
   }
   const registry = new BindingRegistry()
   for (const plugin of plugins) {
-    plugin.register(registry.binderFor(plugin), parsePluginSettings(plugin, settings[plugin.name]) as never)
+    const config = parsePluginSettings(plugin, settings[plugin.name])
+    blaming(plugin, 'its register', () => { plugin.register(registry.binderFor(plugin), config as never) })
   }
   registry.checkComplete(plugins)
   const ordered = orderBindings(registry.resolve())

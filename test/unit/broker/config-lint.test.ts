@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ without: [observabilty]
 settings:
   observability: { loglevel: info, logLevel: chatty }
   admin-http: { num.partitions: 3 }
-  storage-local: {}
+  no-such-package: { a: 1 }
 broker: { num.partition: 3, num.io.threads: 9, log.segment.bytes: small, retention.ms: 5, queued.max.request.bytes: 1000 }
 `)
     expect(faults).toEqual([
@@ -42,7 +42,6 @@ broker: { num.partition: 3, num.io.threads: 9, log.segment.bytes: small, retenti
       ['settings.observability.logLevel', 'MR_HOST_SETTING', 'plugin observability, setting logLevel: it must be debug, info, warn, error, silent'],
       ['settings.observability.loglevel', 'MR_HOST_SETTING', 'plugin observability, setting loglevel: unknown; did you mean logLevel?'],
       ['settings.admin-http.num.partitions', 'MR_HOST_SETTING', 'plugin admin-http, setting num.partitions: unknown; it is a setting of the broker: put it under `broker:`'],
-      ['settings.storage-local', 'MR_HOST_PLUGIN_NOT_FOUND', expect.stringMatching(/^plugin storage-local: it has settings, and is not part of the composition/)],
     ])
     expect(warnings).toEqual([expect.stringMatching(/^num\.io\.threads has no effect here/)])
   })
@@ -52,9 +51,30 @@ broker: { num.partition: 3, num.io.threads: 9, log.segment.bytes: small, retenti
     expect(faults.map(([key, code]) => [key, code])).toEqual([['nodeid', 'MR_CONFIG_UNKNOWN'], ['broker.listeners', 'MR_CONFIG_INVALID']])
   })
 
+  it('resolves plugins from the folder of the file, wherever it is started', async () => {
+    mkdirSync(join(folder, 'conf'), { recursive: true })
+    writeFileSync(join(folder, 'conf/none.mjs'), 'export const other = 1\n')
+    writeFileSync(join(folder, 'conf/c.yaml'), 'preset: memory\nplugins: [./none.mjs]\n')
+    const { faults } = await lintConfigFile(new NodeFileSystem(), 'conf/c.yaml', folder, {})
+    expect(faults.map(({ error }) => error.message)).toEqual(['plugin ./none.mjs is not usable: the module has no export `plugin` made by definePlugin'])
+  })
+
+  it('refuses settings of a plugin that is no part of the composition', async () => {
+    const { faults } = await lint('preset: memory\nsettings: { storage-local: {}, storage-memroy: {} }\n')
+    expect(faults.map(([key, , message]) => [key, message])).toEqual([
+      ['settings.storage-local', expect.stringMatching(/^plugin storage-local: it has settings, and is not part of the composition/)],
+      ['settings.storage-memroy', expect.stringMatching(/; did you mean storage-memory\?$/)],
+    ])
+  })
+
   it('takes a consequence of a mistake for none of its own', async () => {
     const { faults } = await lint('preset: memory\nlisten: 0.0.0.0:0\nadvertise: host:1\ninsecure: "yes"\n')
     expect(faults.map(([key]) => key)).toEqual(['insecure'])
+  })
+
+  it('says of a folder that it is none of a file', async () => {
+    const { faults } = await lintConfigFile(new NodeFileSystem(), folder, folder, {})
+    expect(faults[0]!.error.message).toBe(`configuration ${folder}: it is a directory; name the file in it`)
   })
 
   it('finds nothing where nothing is wrong, and says of a file that cannot be read why', async () => {

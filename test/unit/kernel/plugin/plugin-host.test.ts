@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { isMillraceError, type ErrorCode } from '../../../../src/kernel/errors/index.ts'
+import { AssertionError } from '../../../../src/base/assert.ts'
+import { isMillraceError, MillraceError, type ErrorCode } from '../../../../src/kernel/errors/index.ts'
 import { definePlugin, type Plugin } from '../../../../src/kernel/plugin/define-plugin.ts'
 import { createHost } from '../../../../src/kernel/plugin/plugin-host.ts'
 import { every, maybe, token } from '../../../../src/kernel/plugin/token.ts'
@@ -174,5 +175,28 @@ describe('start and stop', () => {
     void host.start()
     await host.stop()
     expect(log).toEqual(['stop hanging'])
+  })
+})
+
+describe('a plugin that fails while a composition is made', () => {
+  const failing = (where: 'register' | 'create', error: unknown): Plugin => definePlugin({
+    name: 'failing', contract: 1, summary: 'fails', provides: [Cache], config: noSettings,
+    register({ provide }) {
+      if (where === 'register') throw error
+      provide([Cache], [], () => { throw error })
+    },
+  })
+
+  it.each([['register', 'its register'], ['create', 'what it binds']] as const)('in %s is named, with what it says', (where, what) => {
+    const cause = new TypeError('x is not a function')
+    expect(() => createHost({ plugins: [world(), failing(where, cause)] })).toThrow(expect.objectContaining({
+      code: 'MR_HOST_PLUGIN_INVALID', message: `plugin failing is not usable: ${what} failed: x is not a function`, cause,
+    }))
+  })
+
+  it('with an error of the table, or a broken invariant, is told as it is', () => {
+    const known = new MillraceError('MR_CONFIG_UNKNOWN', { key: 'a' })
+    expect(() => createHost({ plugins: [world(), failing('create', known)] })).toThrow(known)
+    expect(() => createHost({ plugins: [world(), failing('create', new AssertionError('invariant broken: x'))] })).toThrow(AssertionError)
   })
 })
