@@ -92,6 +92,7 @@ export const errorTable = {
   MR_LOG_DIRECTORY_COPIED: row('config', false, 56, 500, '{first} and {second} have the same directory.id: one is a copy of the other; take it out of log.dirs'),
   MR_LOG_DIRECTORY_LOCKED: row('config', false, 56, 500, '{path} is in use by another broker process; stop it, or choose another data directory'),
   MR_LOG_DIRECTORY_OFFLINE: row('operational', true, 56, 503, 'the data directory {path} is offline since {reason}; look at the disk and restart the broker'),
+  MR_LOG_MISSING: row('operational', false, 56, 500, 'the log of {topic}-{partition} is not served: {what} is missing in {path}, and a checkpoint says that the log went up to offset {end}; stop the broker and {remedy}'),
   MR_LOG_OFFSET_OUT_OF_RANGE: row('request', false, 1, 416, 'offset {offset} of {topic}-{partition} is outside [{start}, {end}]'),
   MR_LOG_PARTITION_TWICE: row('config', false, 56, 500, 'the partition {partition} is in {first} and in {second}; move one of the two directories away'),
   MR_LOG_STORE_STOPPED: row('operational', true, 6, 503, 'the log store was stopped before its start had finished; what was not loaded yet is by the next start'),

@@ -1,12 +1,12 @@
 import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
-import { formatPartitionOffsets, partitionName, type PartitionOffsets } from '../../kernel/log/checkpoint-text.ts'
-import { type PartitionId } from '../../kernel/model/ids.ts'
+import { partitionName } from '../../kernel/log/checkpoint-text.ts'
+import { type PartitionId, type Uuid } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type DirectoryStatus } from '../../kernel/ports/log-store.ts'
 import { formatPartitionMetadata, parsePartitionMetadata } from './core/partition-metadata.ts'
 import { markedDirectory, parsePartitionDirectory, segmentFileName, type DirectoryState } from './core/segment-name.ts'
+import { DirectoryCheckpoints, type Fenced } from './directory-checkpoints.ts'
 import { DirectorySpace } from './directory-space.ts'
-import { type CheckpointFile } from './io/checkpoint-file.ts'
 import { type DataDirectory } from './io/data-directory.ts'
 import { Flusher } from './io/flusher.ts'
 import { readWhole } from './io/index-file.ts'
@@ -14,6 +14,7 @@ import { type KnownOfLog } from './log-known.ts'
 import { finishLog, loadLog, type LoadReport } from './log-loader.ts'
 import { LogState } from './log-state.ts'
 import { type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
+import { LostLogs, hadRecords } from './lost-logs.ts'
 import { RecoveryPoints } from './recovery-points.ts'
 import { SegmentedLog } from './segmented-log.ts'
 
@@ -24,9 +25,6 @@ const tooManyFiles = new Set(['EMFILE', 'ENFILE'])
 
 /** Sub-directories that are nobody's partitions, and none of our business. */
 const knownNames = /^(\.lock|__millrace_metadata|remote-log-index-cache|__cluster_metadata-\d+|writable\.tmp)$/
-
-/** What is known of a log that is out of service because it was found damaged; its checkpoints stay as they were. */
-type Fenced = Pick<KnownOfLog, 'startOffset' | 'highWatermark'> & { readonly recoveryPoint: number }
 
 export interface LogDirectoryOptions {
   readonly syncsMax: number
@@ -49,6 +47,8 @@ export class LogDirectory implements LogHome {
   private readonly space: DirectorySpace
   private readonly points: RecoveryPoints
   private readonly fenced = new Map<string, Fenced>()
+  private readonly lost: LostLogs
+  private readonly checkpoints: DirectoryCheckpoints
   /** Names of logs that were removed, and may still stand in the checkpoint files. */
   private readonly staleNames = new Set<string>()
   private stopped = false
@@ -59,6 +59,8 @@ export class LogDirectory implements LogHome {
     this.options = options
     this.space = new DirectorySpace(world, this, options.reserveBytes)
     this.points = new RecoveryPoints(this)
+    this.lost = new LostLogs(data.path, data.topicIds.path)
+    this.checkpoints = new DirectoryCheckpoints(data, { logs: this.logs, fenced: this.fenced, lost: this.lost })
     this.flusher = new Flusher(options.syncsMax, callback => world.timers.soon(callback), error => void this.fail(error))
   }
 
@@ -124,6 +126,13 @@ export class LogDirectory implements LogHome {
     const directory = `${this.path}/${name}`
     const text = readWhole(this.world.files, `${directory}/partition.metadata`)
     const topicId = text === undefined ? undefined : parsePartitionMetadata(new TextDecoder().decode(text))
+    if (topicId === undefined && hadRecords(known)) {
+      this.lost.add(name, known, undefined)
+      this.world.logger.error('a partition has no topic id: it is not served, and not begun anew', {
+        path: directory, remedy: 'restore its partition.metadata, which has the topic id, from a copy',
+      })
+      return { scannedBytes: 0, cutBytes: 0 }
+    }
     if (topicId === undefined) {
       this.mark(parsed, 'stray')
       this.world.logger.warn('a partition without its topic id was set aside', { path: directory })
@@ -139,6 +148,16 @@ export class LogDirectory implements LogHome {
       this.fence(name, log, known, error)
       return { scannedBytes: 0, cutBytes: 0 }
     }
+  }
+
+  /** A log that the checkpoints know is not in the directory: see `LostLogs`. */
+  lose(name: string, known: KnownOfLog, topicId: Uuid): void {
+    this.lost.add(name, known, topicId)
+  }
+
+  /** Throws MR_LOG_MISSING when the log was in this directory once. */
+  checkNew(id: PartitionId): void {
+    this.lost.check(id)
   }
 
   /** A new log. Its directory comes into being under the name of a deleted one, so that a crash leaves nothing half made. */
@@ -189,6 +208,7 @@ export class LogDirectory implements LogHome {
     state.active.markSynced()
     const log = new SegmentedLog(state, this.flusher)
     this.logs.set(name, log)
+    this.checkpoints.changed()
     return log
   }
 
@@ -240,6 +260,7 @@ export class LogDirectory implements LogHome {
     this.logs.delete(name)
     this.fenced.delete(name)
     this.staleNames.add(name)
+    this.checkpoints.changed()
     return path
   }
 
@@ -250,12 +271,13 @@ export class LogDirectory implements LogHome {
   }
 
   writeCheckpoint(of: CheckpointKind): void {
-    this.spend(() => this.fileOf(of).write(this.textOf(of)))
+    this.spend(() => this.checkpoints.write(of))
   }
 
   /** All three, durably. */
   writeCheckpoints(): void {
     for (const log of this.logs.values()) if (log.state.failure === undefined) this.spend(() => log.state.writeEpochs())
+    this.spend(() => this.checkpoints.writeTopicIds())
     for (const kind of ['recovery points', 'log starts', 'watermarks'] as const) this.writeCheckpoint(kind)
     this.staleNames.clear()
   }
@@ -286,13 +308,13 @@ export class LogDirectory implements LogHome {
   }
 
   private writeLater(of: CheckpointKind): void {
-    this.fileOf(of).writeLater(this.textOf(of), error => {
+    this.checkpoints.writeLater(of, error => {
       if (error !== undefined) this.pointsFailed(error)
     })
   }
 
   writePoints(done: (error: unknown) => void): void {
-    this.data.recoveryPoints.writeLater(this.textOf('recovery points'), done)
+    this.checkpoints.writeLater('recovery points', done)
   }
 
   private tolerate(run: () => void): void {
@@ -307,28 +329,6 @@ export class LogDirectory implements LogHome {
   pointsFailed(error: unknown): void {
     if (isMillraceError(error, 'MR_FILE_NO_SPACE')) this.world.logger.warn('the disk is full: a checkpoint was left out', { path: this.path })
     else this.fail(error)
-  }
-
-  private fileOf(of: CheckpointKind): CheckpointFile {
-    return of === 'recovery points' ? this.data.recoveryPoints : of === 'log starts' ? this.data.logStarts : this.data.watermarks
-  }
-
-  private textOf(of: CheckpointKind): string {
-    switch (of) {
-      case 'recovery points': return this.offsets(log => log.state.recoveryPoint(), fenced => fenced.recoveryPoint)
-      case 'log starts': return this.offsets(log => log.startOffset === 0 ? undefined : log.startOffset, fenced => fenced.startOffset)
-      case 'watermarks': return this.offsets(log => log.highWatermark, fenced => fenced.highWatermark)
-    }
-  }
-
-  private offsets(of: (log: SegmentedLog) => number | undefined, ofFenced: (fenced: Fenced) => number): string {
-    const offsets: PartitionOffsets = new Map()
-    for (const [name, log] of this.logs) {
-      const fenced = this.fenced.get(name)
-      const offset = fenced === undefined ? of(log) : ofFenced(fenced)
-      if (offset !== undefined) offsets.set(name, offset)
-    }
-    return formatPartitionOffsets(offsets)
   }
 
   /**

@@ -115,6 +115,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
   create(id: PartitionId, settings: TopicSettings): SegmentedLog {
     const there = this.find(id.topicId, id.partition)
     if (there !== undefined) return there
+    for (const other of this.homes) other.checkNew(id)
     const home = this.emptiest()
     const log = home.create(id, settings)
     this.byTopic.set(key(id.topicId, id.partition), { log, home })

@@ -4,6 +4,7 @@ import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { type LogDirectory } from './log-directory.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { type LogWorld } from './log-world.ts'
+import { hadRecords, parseTopicIds } from './lost-logs.ts'
 
 /** Between two lines of progress while logs are loaded, and between two pauses for whatever else waits. */
 const progressMs = 1000
@@ -74,6 +75,11 @@ export class StoreLoader {
       this.loaded++
       this.scannedBytes += report.scannedBytes
       await this.breathe(directory, partitions.length)
+    }
+    const here = new Set(partitions)
+    for (const [name, topicId] of parseTopicIds(data.topicIds.read() ?? '')) {
+      const known = knownOf(name, data.clean, recoveryPoints, logStarts, watermarks)
+      if (!here.has(name) && hadRecords(known)) directory.lose(name, known, topicId)
     }
   }
 

@@ -1,9 +1,10 @@
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type PartitionLog } from '../../kernel/ports/partition-log.ts'
+import { topicSettings } from '../topic-settings.ts'
 import { check, checkEqual, checkRejects, checkThrows } from './kit.ts'
 import {
-  append, fill, layoutClaim as claim, makeBatch, newLog, readBytes, readRecords, reopened, type FoundRecord, type LogStoreClaim,
+  append, fill, layoutClaim as claim, makeBatch, newLog, newTopicId, readBytes, readRecords, reopened, type FoundRecord, type LogStoreClaim,
   type LogStoreSubject,
 } from './log-store-subject.ts'
 
@@ -235,17 +236,47 @@ export const layoutClaims: readonly LogStoreClaim[] = [
       checkThrows('MR_PRODUCER_OUT_OF_ORDER', () => append(found, sent(41)), `a gap, after ${end}`)
     }
   }),
-  claim('a partition that does not say which topic it is of is set aside', async subject => {
+  claim('a partition with records that does not say which topic it is of is not served, nor begun anew, until it does', async subject => {
+    const log = newLog(subject, settings)
+    fill(log, 5)
+    const path = `${directoryOf(subject, log)}/partition.metadata`
+    let metadata: Uint8Array = new Uint8Array(0)
+    await subject.restart!(files => {
+      metadata = get(files, path)
+      files.remove(path)
+    })
+    for (const end of ['restart', 'kill'] as const) {
+      checkEqual(subject.store.find(log.id.topicId, 0), undefined, 'the log')
+      checkThrows('MR_LOG_MISSING', () => subject.store.create(log.id, topicSettings(settings)), 'making it anew')
+      await subject[end]!(files => checkEqual(logNames(files, directoryOf(subject, log)).length > 0, true, 'its segments are there'))
+    }
+    await subject.restart!(files => put(files, path, metadata))
+    checkEqual((await readRecords(subject, reopened(subject, log, settings))).length, 5, 'records')
+  }),
+  claim('a partition without records that does not say which topic it is of is set aside', async subject => {
+    const log = newLog(subject, settings)
+    await subject.restart!(files => files.remove(`${directoryOf(subject, log)}/partition.metadata`))
+    checkEqual(subject.store.find(log.id.topicId, 0), undefined, 'the log')
+    await subject.restart!(files => {
+      check(files.list(subject.dataDirectory!).some(found => found.startsWith(`${log.id.topic}-0.`) && found.endsWith('-stray')), 'its directory is marked')
+    })
+  }),
+  claim('a log whose directory is gone is not begun anew for the same topic; another topic of its name is', async subject => {
     const log = newLog(subject, settings)
     fill(log, 5)
     const directory = directoryOf(subject, log)
-    await subject.restart!(files => files.remove(`${directory}/partition.metadata`))
-    checkEqual(subject.store.find(log.id.topicId, 0), undefined, 'the log')
     await subject.restart!(files => {
-      const name = files.list(subject.dataDirectory!).find(found => found.startsWith(`${log.id.topic}-0.`) && found.endsWith('-stray'))
-      check(name !== undefined, 'its directory is marked')
-      check(logNames(files, `${subject.dataDirectory!}/${name}`).length > 0, 'its segments are there')
+      files.rename(directory, `${subject.dataDirectory!}/elsewhere`)
     })
+    for (const end of ['restart', 'kill'] as const) {
+      checkEqual(subject.store.find(log.id.topicId, 0), undefined, 'the log')
+      checkThrows('MR_LOG_MISSING', () => subject.store.create(log.id, topicSettings(settings)), 'making it anew')
+      await subject[end]!()
+    }
+    await subject.restart!(files => files.rename(`${subject.dataDirectory!}/elsewhere`, directory))
+    checkEqual((await readRecords(subject, reopened(subject, log, settings))).length, 5, 'records, when it is back')
+    await subject.restart!(files => files.remove(directory))
+    checkEqual(subject.store.create({ ...log.id, topicId: newTopicId() }, topicSettings(settings)).endOffset, 0, 'end of the log of another topic')
   }),
   claim('the directory of a removed log is freed after file.delete.delay.ms, or at the next start', async subject => {
     const named = (files: FileSystem, log: PartitionLog): string[] => files.list(subject.dataDirectory!).filter(name => name.startsWith(log.id.topic))

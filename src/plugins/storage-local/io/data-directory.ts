@@ -30,6 +30,8 @@ export class DataDirectory {
   readonly recoveryPoints: CheckpointFile
   readonly logStarts: CheckpointFile
   readonly watermarks: CheckpointFile
+  /** Of the logs that the other three name. */
+  readonly topicIds: CheckpointFile
   /** Drawn when the directory was first used. */
   id: Uuid = ''
   /** The last stop was clean. */
@@ -49,6 +51,7 @@ export class DataDirectory {
     this.recoveryPoints = file('recovery-point-offset-checkpoint')
     this.logStarts = file('log-start-offset-checkpoint')
     this.watermarks = file('replication-offset-checkpoint')
+    this.topicIds = file('.millrace-topic-ids')
   }
 
   /**

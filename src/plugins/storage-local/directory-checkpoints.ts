@@ -1,0 +1,98 @@
+import { formatPartitionOffsets, type PartitionOffsets } from '../../kernel/log/checkpoint-text.ts'
+import { type CheckpointFile } from './io/checkpoint-file.ts'
+import { type DataDirectory } from './io/data-directory.ts'
+import { type KnownOfLog } from './log-known.ts'
+import { type CheckpointKind } from './log-world.ts'
+import { formatTopicIds, type LostLogs } from './lost-logs.ts'
+import { type SegmentedLog } from './segmented-log.ts'
+
+/** What is known of a log that is out of service because it was found damaged; its checkpoints stay as they were. */
+export type Fenced = Pick<KnownOfLog, 'startOffset' | 'highWatermark'> & { readonly recoveryPoint: number }
+
+/** The logs of a data directory, by `<topic>-<partition>`. */
+export interface DirectoryLogs {
+  readonly logs: ReadonlyMap<string, SegmentedLog>
+  readonly fenced: ReadonlyMap<string, Fenced>
+  readonly lost: LostLogs
+}
+
+/**
+ * The checkpoints of a data directory: offsets by the names of the logs, and the ids of their topics, which are in place before any
+ * offset of a new log is.
+ */
+export class DirectoryCheckpoints {
+  private readonly data: DataDirectory
+  private readonly found: DirectoryLogs
+  private topicIdsChanged = true
+
+  constructor(data: DataDirectory, found: DirectoryLogs) {
+    this.data = data
+    this.found = found
+  }
+
+  /** Logs have come or gone. */
+  changed(): void {
+    this.topicIdsChanged = true
+  }
+
+  /** Durable when it returns. */
+  write(of: CheckpointKind): void {
+    this.fileOf(of).write(this.textOf(of))
+  }
+
+  writeTopicIds(): void {
+    this.data.topicIds.write(this.topicIds())
+    this.topicIdsChanged = false
+  }
+
+  /** Off the event loop. `done` is called once, later or at once. */
+  writeLater(of: CheckpointKind, done: (error: unknown) => void): void {
+    if (!this.topicIdsChanged) return this.begin(() => this.fileOf(of).writeLater(this.textOf(of), done), done)
+    this.topicIdsChanged = false
+    const finished = (error: unknown): void => {
+      if (error === undefined) return this.writeLater(of, done)
+      this.topicIdsChanged = true
+      done(error)
+    }
+    this.begin(() => this.data.topicIds.writeLater(this.topicIds(), finished), finished)
+  }
+
+  private begin(run: () => void, failed: (error: unknown) => void): void {
+    try {
+      run()
+    } catch (error) {
+      failed(error)
+    }
+  }
+
+  private topicIds(): string {
+    const ids = Array.from(this.found.logs, ([name, log]) => [name, log.id.topicId] as const)
+    for (const [name, { topicId }] of this.found.lost) if (topicId !== undefined) ids.push([name, topicId])
+    return formatTopicIds(ids)
+  }
+
+  private fileOf(of: CheckpointKind): CheckpointFile {
+    return of === 'recovery points' ? this.data.recoveryPoints : of === 'log starts' ? this.data.logStarts : this.data.watermarks
+  }
+
+  private textOf(of: CheckpointKind): string {
+    switch (of) {
+      case 'recovery points': return this.offsets(log => log.state.recoveryPoint(), known => known.recoveryPoint)
+      case 'log starts': return this.offsets(log => log.startOffset === 0 ? undefined : log.startOffset, known => known.startOffset)
+      case 'watermarks': return this.offsets(log => log.highWatermark, known => known.highWatermark)
+    }
+  }
+
+  /** Of a log that is not served what the checkpoints said before. */
+  private offsets(of: (log: SegmentedLog) => number | undefined, ofKnown: (known: Fenced) => number): string {
+    const { logs, fenced, lost } = this.found
+    const offsets: PartitionOffsets = new Map()
+    for (const [name, log] of logs) {
+      const known = fenced.get(name)
+      const offset = known === undefined ? of(log) : ofKnown(known)
+      if (offset !== undefined) offsets.set(name, offset)
+    }
+    for (const [name, known] of lost) offsets.set(name, ofKnown(known))
+    return formatPartitionOffsets(offsets)
+  }
+}
