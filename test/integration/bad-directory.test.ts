@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -52,9 +52,9 @@ async function withBroker(args: readonly string[], run: (broker: BrokerProcess, 
   return broker.log()
 }
 
-async function readAll(client: Client, count: number): Promise<(string | null)[]> {
+async function readAll(client: Client, count: number, partition = 0): Promise<(string | null)[]> {
   const consumer = client.consumer()
-  consumer.assign([{ topic: 't', partition: 0, offset: 'beginning' }])
+  consumer.assign([{ topic: 't', partition, offset: 'beginning' }])
   const values: (string | null)[] = []
   while (values.length < count) {
     const records = await consumer.poll({ timeoutMs: 10_000 })
@@ -91,6 +91,51 @@ describe('stray files and directories among the data', () => {
   })
 })
 
+describe('data that is not there any more', () => {
+  it('a partition whose directory is gone, or its topic id: a line in the log says so, it is not begun anew, and the others are served', async () => {
+    await withBroker([], async (_, client) => {
+      await client.admin().createTopics([{ name: 't', partitions: 3 }])
+      for (const partition of [0, 1, 2]) await client.producer().sendMany(['a', 'b'].map(value => ({ topic: 't', partition, value })))
+    })
+    renameSync(join(directory, 't-1'), join(directory, 'moved'))
+    renameSync(join(directory, 't-2/partition.metadata'), join(directory, 't-2/kept.txt'))
+    const log = await withBroker(['--log-level', 'error'], async (_, client) => {
+      expect(await readAll(client, 2)).toEqual(['a', 'b'])
+      for (const partition of [1, 2]) {
+        const producer = client.producer({ deliveryTimeoutMs: 1500 })
+        await expect(producer.send({ topic: 't', partition, value: 'c' })).rejects.toThrow()
+        await producer.close({ timeoutMs: 0 })
+      }
+    })
+    const text = logLines(log).map(line => JSON.stringify(line)).join()
+    expect(text).toContain('MR_LOG_MISSING')
+    for (const name of ['t-1', 't-2']) expect(text).toContain(join(directory, name))
+    expect(existsSync(join(directory, 't-1'))).toBe(false)
+    renameSync(join(directory, 'moved'), join(directory, 't-1'))
+    renameSync(join(directory, 't-2/kept.txt'), join(directory, 't-2/partition.metadata'))
+    await withBroker([], async (_, client) => {
+      for (const partition of [0, 1, 2]) expect(await readAll(client, 2, partition)).toEqual(['a', 'b'])
+    })
+  })
+
+  it('a directory in the place of an index: it is set aside with a line in the log, and the partition is served and rolled', async () => {
+    await withBroker([], async (_, client) => {
+      await client.admin().createTopics([{ name: 't', partitions: 1, configs: { 'segment.bytes': '1048576' } }])
+      await client.producer().sendMany(['a', 'b'].map(value => ({ topic: 't', value })))
+    })
+    const index = join(directory, 't-0/00000000000000000000.index')
+    rmSync(index)
+    mkdirSync(join(index, 'inside'), { recursive: true })
+    const log = await withBroker(['--log-level', 'error'], async (_, client) => {
+      expect(await readAll(client, 2)).toEqual(['a', 'b'])
+      for (let count = 0; count < 3; count++) await client.producer().send({ topic: 't', value: 'x'.repeat(600_000) })
+      expect((await readAll(client, 5)).length).toBe(5)
+    })
+    expect(logLines(log).map(line => line.msg)).toEqual([expect.stringContaining('set aside')])
+    expect(existsSync(`${index}.set-aside-1/inside`)).toBe(true)
+  })
+})
+
 describe.skipIf(!canMount)('a disk of its own', () => {
   it('read only: the start is refused with one line that names the directory', async () => {
     mount('size=8m')
@@ -106,7 +151,7 @@ describe.skipIf(!canMount)('a disk of its own', () => {
   it('full: writers are told, readers are served, what was acknowledged stays, and with room again it goes on', async () => {
     mount('size=24m')
     const acknowledged: string[] = []
-    const log = await withBroker(['--log-level', 'warn'], async (_, client) => {
+    const log = await withBroker(['--log-level', 'info'], async (_, client) => {
       await client.admin().createTopics([{ name: 't', partitions: 1, configs: { 'segment.bytes': '4194304' } }])
       // Something beside the data takes up room, and gives it back.
       writeFileSync(join(directory, 'ballast'), new Uint8Array(10 * 1024 * 1024))
@@ -129,7 +174,7 @@ describe.skipIf(!canMount)('a disk of its own', () => {
       }
       await again.close()
     })
-    expect(logLines(log).map(line => line.msg)).toEqual(['the disk is full: nothing is appended until there is space'])
+    expect(logLines(log).filter(line => /disk/.test(line.msg)).map(line => line.msg)).toEqual(['the disk is full: nothing is appended until there is space', 'there is space on the disk again: appends go on'])
     await withBroker([], async (_, client) => {
       const found = await readAll(client, acknowledged.length)
       // The one that failed may have been stored, once.
@@ -176,25 +221,42 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     })
   }, 60_000)
 
-  it('full at the start: it starts and serves what is there, or says what is missing; with room it starts', async () => {
+  it('full at the start: with its reserve it starts, and serves readers; without, it is refused with what to do; with room it starts', async () => {
     mount('size=16m')
+    const values = Array.from({ length: 50 }, (_unused, index) => `v${index}`)
     await withBroker([], async (_, client) => {
       await client.admin().createTopics([{ name: 't', partitions: 1 }])
-      await client.producer().sendMany(Array.from({ length: 50 }, (_unused, index) => ({ topic: 't', value: `v${index}` })))
+      await client.producer().sendMany(values.map(value => ({ topic: 't', value })))
     })
     let ballast = 0
-    for (let size = 8 * 1024 * 1024; size >= 1024; size /= 2) {
-      try {
-        for (;;) writeFileSync(join(directory, `ballast-${ballast++}`), new Uint8Array(size))
-      } catch {
-        // That large no more.
+    const fill = (): void => {
+      for (let size = 8 * 1024 * 1024; size >= 1024; size /= 2) {
+        try {
+          for (;;) writeFileSync(join(directory, `ballast-${ballast++}`), new Uint8Array(size))
+        } catch {
+          // That large no more.
+        }
       }
     }
-    const outcome = await startBroker(['--data', directory, '--http', 'off']).then(async broker => { await broker.end('SIGTERM'); return 'started' }, (error: unknown) => String(error))
-    if (outcome !== 'started') expect(outcome).toMatch(/no space|ENOSPC|full/i)
+    fill()
+    const log = await withBroker(['--log-level', 'error'], async (_, client) => {
+      expect(await readAll(client, 50)).toEqual(values)
+      for (let count = 0; count < 3; count++) {
+        const producer = client.producer({ deliveryTimeoutMs: 1000 })
+        await expect(producer.send({ topic: 't', value: 'refused' })).rejects.toThrow(/KAFKA_STORAGE_ERROR/)
+        await producer.close({ timeoutMs: 0 })
+      }
+    })
+    // One line for all that was refused.
+    expect(logLines(log).map(line => line.msg).filter(message => !message.includes('metadata'))).toEqual(['the disk is full: nothing is appended until there is space'])
+    fill()
+    const refused = await startBroker(['--data', directory, '--http', 'off']).then(() => 'started', (error: unknown) => String(error))
+    const lines = refused.split('\n').filter(line => line.startsWith('error '))
+    expect(lines).toEqual([expect.stringMatching(`^error MR_LOG_DIRECTORY_FULL: the disk of the data directory ${directory} is full.* free some MiB on that disk`)])
     for (let index = 0; index < ballast; index++) rmSync(join(directory, `ballast-${index}`), { force: true })
     await withBroker([], async (_, client) => {
-      expect(await readAll(client, 50)).toEqual(Array.from({ length: 50 }, (_unused, index) => `v${index}`))
+      expect(await readAll(client, 50)).toEqual(values)
+      await client.producer().send({ topic: 't', value: 'again' })
     })
   }, 60_000)
 })

@@ -90,6 +90,7 @@ export const errorTable = {
   MR_LOG_CLOSED: row('operational', true, 6, 503, 'the log of {topic}-{partition} is closed'),
   MR_LOG_CORRUPT: row('operational', false, 2, 500, 'the log of {topic}-{partition} is damaged at offset {offset} in {path}: {reason}'),
   MR_LOG_DIRECTORY_COPIED: row('config', false, 56, 500, '{first} and {second} have the same directory.id: one is a copy of the other; take it out of log.dirs'),
+  MR_LOG_DIRECTORY_FULL: row('operational', true, 56, 507, 'the disk of the data directory {path} is full, {freeBytes} bytes are free and nothing is left of the reserve, and the start needs room to {what}; free some MiB on that disk and start again'),
   MR_LOG_DIRECTORY_LOCKED: row('config', false, 56, 500, '{path} is in use by another broker process; stop it, or choose another data directory'),
   MR_LOG_DIRECTORY_OFFLINE: row('operational', true, 56, 503, 'the data directory {path} is offline since {reason}; look at the disk and restart the broker'),
   MR_LOG_MISSING: row('operational', false, 56, 500, 'the log of {topic}-{partition} is not served: {what} is missing in {path}, and a checkpoint says that the log went up to offset {end}; stop the broker and {remedy}'),

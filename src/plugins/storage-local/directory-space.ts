@@ -90,6 +90,22 @@ export class DirectorySpace {
     return freed
   }
 
+  /** What ended a start; a full disk is told with what is to be done about it. */
+  startFailed(error: unknown): unknown {
+    if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) return error
+    const { path } = this.owner
+    return new MillraceError('MR_LOG_DIRECTORY_FULL', { path, freeBytes: this.freeBytes(), what: `${String(error.details.operation)} ${String(error.details.path)}` }, error)
+  }
+
+  private freeBytes(): number {
+    try {
+      return this.world.files.freeBytes(this.owner.path)
+    } catch (error) {
+      if (!isMillraceError(error)) throw error
+      return 0
+    }
+  }
+
   private become(full: boolean): void {
     if (full === this.isFull) return
     this.isFull = full

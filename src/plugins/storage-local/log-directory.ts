@@ -52,6 +52,8 @@ export class LogDirectory implements LogHome {
   /** Names of logs that were removed, and may still stand in the checkpoint files. */
   private readonly staleNames = new Set<string>()
   private stopped = false
+  /** A checkpoint found no space, and none has since been written. */
+  private leftOut = false
 
   constructor(data: DataDirectory, world: LogWorld, options: LogDirectoryOptions) {
     this.data = data
@@ -88,9 +90,19 @@ export class LogDirectory implements LogHome {
       this.space.find()
       await this.data.open()
     } catch (error) {
-      if (!isMillraceError(error, 'MR_FILE_NO_SPACE') || !this.filled()) throw error
+      if (!isMillraceError(error, 'MR_FILE_NO_SPACE') || !this.filled()) throw this.space.startFailed(error)
       await this.data.close()
-      await this.data.open()
+      await this.data.open().catch((failure: unknown) => { throw this.space.startFailed(failure) })
+    }
+  }
+
+  /** The logs are loaded: what the start has found goes to the checkpoints, and the reserve is made whole. */
+  opened(): void {
+    try {
+      this.writeCheckpoints()
+      this.freed()
+    } catch (error) {
+      throw this.space.startFailed(error)
     }
   }
 
@@ -118,7 +130,11 @@ export class LogDirectory implements LogHome {
 
   /** Brings the log in one partition directory into service. A damaged one is listed, and fails every call. */
   load(name: string, known: KnownOfLog): LoadReport {
-    return this.spend(() => this.loadOnce(name, known))
+    try {
+      return this.spend(() => this.loadOnce(name, known))
+    } catch (error) {
+      throw this.space.startFailed(error)
+    }
   }
 
   private loadOnce(name: string, known: KnownOfLog): LoadReport {
@@ -309,7 +325,8 @@ export class LogDirectory implements LogHome {
 
   private writeLater(of: CheckpointKind): void {
     this.checkpoints.writeLater(of, error => {
-      if (error !== undefined) this.pointsFailed(error)
+      if (error === undefined) this.leftOut = false
+      else this.pointsFailed(error)
     })
   }
 
@@ -327,8 +344,9 @@ export class LogDirectory implements LogHome {
 
   /** One that finds the disk full is tried again at its next time. */
   pointsFailed(error: unknown): void {
-    if (isMillraceError(error, 'MR_FILE_NO_SPACE')) this.world.logger.warn('the disk is full: a checkpoint was left out', { path: this.path })
-    else this.fail(error)
+    if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) return void this.fail(error)
+    if (!this.leftOut && !this.full) this.world.logger.warn('the disk is full: checkpoints are left out until there is space', { path: this.path })
+    this.leftOut = true
   }
 
   /**

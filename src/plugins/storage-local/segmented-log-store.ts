@@ -94,8 +94,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     for (const home of this.serving()) {
       await loader.load(home)
       for (const log of home.logs.values()) this.byTopic.set(key(log.id.topicId, log.id.partition), { log, home })
-      home.writeCheckpoints()
-      home.freed()
+      home.opened()
     }
     logger.info('logs are loaded', { logs: this.byTopic.size, ms: Math.round(clock.monotonicMs() - beganMs) })
     this.started = true

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { MillraceError } from '../../../../src/kernel/errors/index.ts'
 import { type PartitionLog } from '../../../../src/kernel/ports/partition-log.ts'
 import { type TopicSettings } from '../../../../src/kernel/model/topic-settings.ts'
+import { VolatileKeyValueEngine } from '../../../../src/platform/volatile-key-value-engine.ts'
 import { append, makeBatch, newLog, newTopicId, readRecords } from '../../../../src/testkit/conformance/log-store-subject.ts'
 import { type FileFault } from '../../../../src/testkit/world/file-faults.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
@@ -113,6 +115,55 @@ describe('a full disk', () => {
   })
 })
 
+describe('an episode without space', () => {
+  it.each([reserveBytes, 0])('has one line when it begins and one when it is over, whatever was refused, with a reserve of %d bytes', async bytes => {
+    const timers = new ManualTimers()
+    const files = new MemoryFileSystem({ clock: timers.clock, capacityBytes: 4_000_000 })
+    const { store, logger } = makeStore({ files, timers, config: { reserveBytes: bytes, residentBytes: 0 } })
+    await store.start()
+    const made = { timers, files, store, logger, fatalErrors: [] }
+    const log = newLog(made, settings)
+    for (let episode = 0; episode < 2; episode++) {
+      const before = logger.lines.length
+      const other = files.open('/other', 'ensure')
+      other.write([new Uint8Array(files.freeBytes('/data'))], 0)
+      other.close()
+      for (let count = 0; count < 20; count++) {
+        expect(appendNow(made, log)).toBe('MR_FILE_NO_SPACE')
+        timers.advance(500)
+      }
+      files.remove('/other')
+      timers.advance(2000)
+      expect(appendNow(made, log)).toBe('ok')
+      const lines = logger.lines.slice(before).filter(line => /disk/.test(line.message))
+      expect(lines.map(line => [line.level, line.message, line.fields['path']])).toEqual([
+        ['error', 'the disk is full: nothing is appended until there is space', '/data'], ['info', 'there is space on the disk again: appends go on', '/data'],
+      ])
+    }
+    await store.stop()
+  })
+
+  it('at a start: the lock that finds no room gets the reserve; without one the start says which disk is full and what to do', async () => {
+    for (const [reserve, outcome] of [[4096, 'ok'], [0, 'MR_LOG_DIRECTORY_FULL']] as const) {
+      const { files, timers, store } = await world()
+      await store.stop()
+      files.remove('/data/.millrace-reserve')
+      if (reserve > 0) {
+        const file = files.open('/data/.millrace-reserve', 'create')
+        file.write([new Uint8Array(reserve)], 0)
+        file.close()
+      }
+      const engine = { takesSpace: false, open: (path: string) => files.stat('/data/.millrace-reserve') === undefined && reserve > 0
+        ? new VolatileKeyValueEngine().open(path) : Promise.reject(new MillraceError('MR_FILE_NO_SPACE', { operation: 'open', path })) }
+      const next = makeStore({ files, timers, engine, config: { reserveBytes: reserve } })
+      const ended = next.store.start().then(() => ({ code: 'ok', message: '' }), (error: { code: string, message: string }) => error)
+      expect((await ended).code).toBe(outcome)
+      if (outcome !== 'ok') expect((await ended).message).toMatch(/\/data is full.*room to open \/data\/\.lock; free some MiB/)
+      await next.store.stop()
+    }
+  })
+})
+
 const changed: Partial<TopicSettings> = { ...settings, segmentBytes: 8000 }
 
 /** Where a full disk may be met, and what is done then. */
@@ -172,7 +223,7 @@ describe('no space for', () => {
       files.faults.add({ ...fault, ...(times === undefined ? {} : { times }) })
       const first = makeStore({ files, timers: made.timers, config }).store
       const started = await first.start().then(() => 'ok', (error: { code: string }) => error.code)
-      expect(times === 1 ? ['ok'] : ['ok', 'MR_FILE_NO_SPACE']).toContain(started)
+      expect(times === 1 ? ['ok'] : ['ok', 'MR_LOG_DIRECTORY_FULL']).toContain(started)
       await first.stop()
       files.faults.clear()
       const second = makeStore({ files, timers: made.timers, config }).store
