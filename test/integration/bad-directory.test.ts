@@ -196,8 +196,7 @@ describe.skipIf(!canMount)('a disk of its own', () => {
     }
     const refusesToCreate = async ({ bootstrap }: BrokerProcess): Promise<void> => {
       await using impatient = createClient({ bootstrap, requestTimeoutMs: 500 })
-      // It asks again until its time is over, which may end the last question before its answer.
-      await expect(impatient.admin().createTopics([{ name: 'more', partitions: 1 }])).rejects.toThrow(/nothing is added to it below|was not answered/)
+      await expect(impatient.admin().createTopics([{ name: 'more', partitions: 1 }])).rejects.toThrow(/nothing is added to it below/)
     }
     const log = await withBroker(['--log-level', 'error'], async (broker, client) => {
       const admin = client.admin()

@@ -16,6 +16,9 @@ export interface AdminParts extends LookupParts {
   readonly onClosed: () => Promise<void>
 }
 
+/** Nobody is asked again with less time than this: that he did not answer would say less than what he said before. */
+const attemptMsMin = 100
+
 /**
  * Asks a cluster about itself and changes it. Each call waits out what passes (a new controller, a lost connection) until its time is up, and rejects with
  * the error that stands for the broker's answer. What the broker does not serve is MR_CLIENT_UNSUPPORTED.
@@ -104,6 +107,7 @@ export class Admin implements AdminContext {
     const signal = options.signal === undefined ? this.abort.signal : AbortSignal.any([options.signal, this.abort.signal])
     for (let attempt = 1; ; attempt++) {
       const remainingMs = Math.max(1, deadlineMs - world.clock.monotonicMs())
+      const pauseMs = backoffMs(attempt, client.backoff, () => world.random.fraction())
       try {
         const channel = await this.channelTo(whom, attempt, remainingMs, signal)
         const requestMs = Math.min(remainingMs, client.requestTimeoutMs)
@@ -111,10 +115,10 @@ export class Admin implements AdminContext {
       } catch (error) {
         // That there is no such topic may pass for who waits for one; for who asks, it is the answer.
         if (isMillraceError(error, 'MR_TOPIC_UNKNOWN')) throw error
-        if (!isRetriable(error) || signal.aborted || world.clock.monotonicMs() >= deadlineMs) throw error
+        if (!isRetriable(error) || signal.aborted || world.clock.monotonicMs() + pauseMs + attemptMsMin > deadlineMs) throw error
         this.parts.metadata.refresh()
       }
-      await pause(world.timers, backoffMs(attempt, client.backoff, () => world.random.fraction()), signal)
+      await pause(world.timers, pauseMs, signal)
     }
   }
 

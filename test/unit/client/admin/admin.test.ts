@@ -59,6 +59,16 @@ describe('an admin', () => {
     expect(error).toMatchObject({ code: 'MR_CLIENT_BROKER_BUSY', details: { error: 'NOT_CONTROLLER' } })
   })
 
+  it('that is refused again and again tells the refusal, and not that a last try without time was not answered', async () => {
+    const world = await testWorld({ latencyMs: 20 })
+    world.cluster.script = call => call.api.key !== 19 ? undefined : { respond: { topics: [{ name: 'a', errorCode: kafkaErrors.KAFKA_STORAGE_ERROR, errorMessage: 'no space' }] } }
+    for (let timeoutMs = 500; timeoutMs < 560; timeoutMs++) {
+      const error = await world.rejection(world.client().admin().createTopics([{ name: 'a' }], { timeoutMs }), 1000)
+      expect(error).toMatchObject({ code: 'MR_CLIENT_BROKER_BUSY', details: { error: 'KAFKA_STORAGE_ERROR' } })
+    }
+    expect(world.cluster.callsOf(19).length).toBeGreaterThan(120)
+  })
+
   it('lists and describes topics, without creating any', async () => {
     const world = await testWorld()
     world.cluster.createsTopics = true
