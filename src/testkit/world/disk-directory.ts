@@ -1,24 +1,30 @@
-import { type DiskFile, type KeepUnsynced } from './disk-file.ts'
+import { type DiskFile } from './disk-file.ts'
 
 export type DiskNode = DiskFile | DiskDirectory
 
-interface NameChange {
+/**
+ * How names reach the disk. `ordered`: in their order within a directory, renames wholly or not at all, as journals have it; between
+ * directories there is no order. `each`: every name on its own, so that a renamed file may be found under both names, or under neither; only a
+ * directory, which has one parent, is moved wholly or not at all.
+ */
+export type NamesReachDisk = 'each' | 'ordered'
+
+export interface NameChange {
   readonly directory: DiskDirectory
   readonly name: string
   /** Undefined: the name is gone. */
   readonly node: DiskNode | undefined
 }
 
-/** One change of names that happens wholly or not at all: one name made or removed, or the two of a rename. */
-interface NameOperation {
+/** Changes of names that happen together or not at all. */
+export interface NameOperation {
+  /** Where it stands among all changes of the disk. */
+  readonly number: number
   readonly changes: readonly NameChange[]
   committed: boolean
 }
 
-/**
- * The names in one directory: those that are seen, and those that the disk holds. Operations that were not synced reach the disk in
- * their order within a directory, as journals have it; between directories there is no order.
- */
+/** The names in one directory: those that are seen, and those that the disk holds. */
 export class DiskDirectory {
   readonly kind = 'directory'
   readonly entries = new Map<string, DiskNode>()
@@ -36,8 +42,8 @@ export class DiskDirectory {
   }
 
   /** Applies the changes at once for those who look, and later, together, on the disk. */
-  static change(changes: readonly NameChange[]): void {
-    const operation: NameOperation = { changes, committed: false }
+  static change(changes: readonly NameChange[], number: number): void {
+    const operation: NameOperation = { number, changes, committed: false }
     for (const { directory, name, node } of changes) {
       if (node === undefined) directory.entries.delete(name)
       else directory.entries.set(name, node)
@@ -46,53 +52,52 @@ export class DiskDirectory {
   }
 
   /** All names are on the disk. */
-  sync(): void {
-    for (const operation of this.pending) commit(operation)
+  sync(reach: NamesReachDisk): void {
+    for (const operation of this.pending) commitOnDisk(operation, reach)
     this.pending = []
   }
 
-  /** A copy of the tree under this directory as a power cut leaves it. This one is not changed. */
-  afterCrash(keep: KeepUnsynced): DiskDirectory {
-    return new CrashedTree(keep).build(this)
+  /** The name is gone, here and on the disk. */
+  forget(name: string, reach: NamesReachDisk): void {
+    for (const operation of this.pending) if (touches(operation, this, name)) commitOnDisk(operation, reach)
+    this.pending = this.pending.filter(operation => !touches(operation, this, name))
+    this.entries.delete(name)
+    this.durable.delete(name)
   }
 
-  /** Calls for this directory and all that can be reached from it, by any name that is or was there. */
-  visit(path: string, each: (directory: DiskDirectory, path: string) => void, seen = new Set<DiskDirectory>()): void {
+  /** Calls for every directory and file that can be reached from here, by any name that is or was there, once. */
+  visit(each: (node: DiskNode) => void, seen = new Set<DiskNode>()): void {
     if (seen.has(this)) return
     seen.add(this)
-    each(this, path)
-    const names = new Map<string, DiskNode>([...this.durable, ...this.entries])
-    for (const [name, node] of [...names].sort(([left], [right]) => left < right ? -1 : 1)) {
-      if (node.kind === 'directory') node.visit(`${path}/${name}`, each, seen)
+    each(this)
+    const follow = (node: DiskNode | undefined): void => {
+      if (node === undefined || seen.has(node)) return
+      if (node.kind === 'directory') return node.visit(each, seen)
+      seen.add(node)
+      each(node)
     }
-  }
-
-  /** A directory in which all names are on the disk. */
-  static of(entries: Iterable<readonly [string, DiskNode]>, modifiedMs: number): DiskDirectory {
-    const directory = new DiskDirectory(modifiedMs)
-    for (const [name, node] of entries) {
-      directory.entries.set(name, node)
-      directory.durable.set(name, node)
-    }
-    return directory
+    for (const node of this.entries.values()) follow(node)
+    if (this.pending.length === 0) return
+    for (const node of this.durable.values()) follow(node)
+    for (const { changes } of this.pending) for (const { node } of changes) follow(node)
   }
 }
 
-/** Puts an operation on the disk, after all that came before it in each directory that it touches. */
-function commit(operation: NameOperation): void {
+function commitOnDisk(operation: NameOperation, reach: NamesReachDisk): void {
   if (operation.committed) return
   operation.committed = true
-  commitInto(operation, directory => directory.durable, commit)
+  applyOperation(operation, directory => directory.durable, earlier => commitOnDisk(earlier, reach), reach)
 }
 
-function commitInto(
+/** Puts an operation where these names are, after all that must come before it in each directory that it touches. */
+export function applyOperation(
   operation: NameOperation, namesOf: (directory: DiskDirectory) => Map<string, DiskNode>,
-  commitEarlier: (earlier: NameOperation) => void,
+  commit: (earlier: NameOperation) => void, reach: NamesReachDisk,
 ): void {
-  for (const { directory } of operation.changes) {
+  for (const { directory, name } of operation.changes) {
     for (const earlier of directory.pending) {
       if (earlier === operation) break
-      commitEarlier(earlier)
+      if (reach === 'ordered' || touches(earlier, directory, name)) commit(earlier)
     }
   }
   for (const { directory, name, node } of operation.changes) {
@@ -101,47 +106,6 @@ function commitInto(
   }
 }
 
-class CrashedTree {
-  private readonly keep: KeepUnsynced
-  private readonly durable = new Map<DiskDirectory, Map<string, DiskNode>>()
-  private readonly committed = new Set<NameOperation>()
-  private readonly built = new Map<DiskNode, DiskNode>()
-
-  constructor(keep: KeepUnsynced) {
-    this.keep = keep
-  }
-
-  build(root: DiskDirectory): DiskDirectory {
-    root.visit('', directory => {
-      const { pending } = directory
-      const count = this.keep === 'all' ? pending.length
-        : this.keep === 'none' ? 0 : Math.floor(this.keep.fraction() * (pending.length + 1))
-      for (const operation of pending.slice(0, count)) this.commit(operation)
-    })
-    return this.copy(root) as DiskDirectory
-  }
-
-  private commit(operation: NameOperation): void {
-    if (operation.committed || this.committed.has(operation)) return
-    this.committed.add(operation)
-    commitInto(operation, directory => this.namesOf(directory), earlier => this.commit(earlier))
-  }
-
-  private namesOf(directory: DiskDirectory): Map<string, DiskNode> {
-    let names = this.durable.get(directory)
-    if (names === undefined) {
-      names = new Map(directory.durable)
-      this.durable.set(directory, names)
-    }
-    return names
-  }
-
-  private copy(node: DiskNode): DiskNode {
-    const known = this.built.get(node)
-    if (known !== undefined) return known
-    const copied = node.kind === 'file' ? node.afterCrash(this.keep)
-      : DiskDirectory.of([...this.namesOf(node)].map(([name, child]) => [name, this.copy(child)]), node.modifiedMs)
-    this.built.set(node, copied)
-    return copied
-  }
+export function touches(operation: NameOperation, directory: DiskDirectory, name: string): boolean {
+  return operation.changes.some(change => change.directory === directory && change.name === name)
 }

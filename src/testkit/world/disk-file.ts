@@ -1,31 +1,33 @@
-import { type Random } from '../../kernel/ports/clock.ts'
-import { GrowingBytes } from './growing-bytes.ts'
+import { applyChange, crashedContent, type CrashOfDisk, type DiskChange } from './disk-change.ts'
+import { type DiskContent } from './disk-content.ts'
 
-/** What a power cut leaves of something that was not synced: all of it, nothing, or what chance decides. */
-export type KeepUnsynced = 'all' | 'none' | Random
+/** Synced contents that are remembered for blocks that come back stale. */
+const earlierMax = 4
 
-type Change =
-  | { readonly kind: 'write', readonly position: number, readonly bytes: Uint8Array }
-  | { readonly kind: 'truncate', readonly bytes: number }
-
-/** Disks write whole sectors: a torn write ends at a multiple of this. */
-const sectorBytes = 512
+/** What a failed sync does to the blocks that it should have written. All of them count as written from then on. */
+export type FailedSyncBlocks =
+  /** Readers go on seeing them; the disk has the old ones. */
+  | 'keep'
+  /** They are read from the disk again: readers see the old ones too. */
+  | 'drop'
+  /** As `keep`, and some of them have reached the disk, by chance. */
+  | 'some'
 
 /** The content of one file: what reads see, what the disk holds, and the changes between the two in their order. */
 export class DiskFile {
   readonly kind = 'file'
   modifiedMs: number
-  /** Its name is gone; open files may still use it, and its bytes no longer count. */
-  unlinked = false
-  private readonly current: GrowingBytes
-  private readonly durable: GrowingBytes
-  private unsynced: Change[] = []
-  /** Changes before `unsynced[0]` since the file was made, so that marks stay valid. */
-  private settled = 0
+  /** Names that it has. Without one its bytes no longer count; open files may still use it. */
+  links = 0
+  private current: DiskContent
+  private durable: DiskContent
+  private unsynced: DiskChange[] = []
+  /** Never changed, so that forks share them. */
+  private readonly earlier: DiskContent[] = []
 
-  constructor(content: Uint8Array, modifiedMs: number) {
-    this.current = new GrowingBytes(content)
-    this.durable = new GrowingBytes(content)
+  constructor(content: DiskContent, modifiedMs: number) {
+    this.current = content
+    this.durable = content.copy()
     this.modifiedMs = modifiedMs
   }
 
@@ -37,80 +39,124 @@ export class DiskFile {
     return this.unsynced.length
   }
 
+  /** Numbers of the changes that a power cut could take. */
+  changes(): readonly DiskChange[] {
+    return this.unsynced
+  }
+
   read(target: Uint8Array, at: number, length: number, position: number): number {
     return this.current.read(target, at, length, position)
   }
 
-  write(bytes: Uint8Array, position: number): void {
-    if (bytes.length === 0) return
+  /** What the disk holds, without what was not synced. */
+  syncedContent(): DiskContent {
+    return this.durable
+  }
+
+  /** The file as the disk held it some syncs ago, newest first; empty if it was not synced more than once. */
+  earlierContents(): readonly DiskContent[] {
+    return this.earlier
+  }
+
+  content(): DiskContent {
+    return this.current.copy()
+  }
+
+  /** The bytes, one at least, are the file's from then on. */
+  write(bytes: Uint8Array, position: number, number: number): void {
     this.current.write(bytes, position)
-    this.unsynced.push({ kind: 'write', position, bytes: bytes.slice() })
+    this.unsynced.push({ number, kind: 'write', position, bytes })
   }
 
-  truncate(bytes: number): void {
+  truncate(bytes: number, number: number): void {
     this.current.truncate(bytes)
-    this.unsynced.push({ kind: 'truncate', bytes })
+    this.unsynced.push({ number, kind: 'truncate', bytes })
   }
 
-  /** Names the changes made so far, for `syncTo` and `loseTo`. */
+  /** Names the changes made so far, for `syncTo` and `failTo`. */
   mark(): number {
-    return this.settled + this.unsynced.length
+    return this.unsynced.at(-1)?.number ?? 0
   }
 
-  /** Changes before the mark are on the disk. */
+  /** Changes up to the mark are on the disk. */
   syncTo(mark: number): void {
-    for (const change of this.takeTo(mark)) apply(this.durable, change)
+    const changes = this.takeTo(mark)
+    if (changes.length === 0) return
+    this.remember()
+    for (const change of changes) applyChange(this.durable, change)
+  }
+
+  /** A failed sync. No later one writes these blocks, and it may well succeed; a power cut takes them. */
+  failTo(mark: number, blocks: FailedSyncBlocks, crash: CrashOfDisk): void {
+    const changes = this.takeTo(mark)
+    if (blocks === 'some') this.durable = crashedContent(this.durable, changes, crash)
+    if (blocks !== 'drop') return
+    this.current = this.durable.copy()
+    for (const change of this.unsynced) applyChange(this.current, change)
   }
 
   /**
-   * A failed sync: the system forgets that the pages were dirty. Reads still see them, no later sync writes them, and a power cut
-   * takes them.
+   * Damage on the medium: to what readers see, what the disk holds, and what is on its way there. `change` gets bytes of the range and the
+   * position at which they lie, as often as it takes.
    */
-  loseTo(mark: number): void {
-    this.takeTo(mark)
+  damage(position: number, length: number, change: (bytes: Uint8Array, position: number) => void): void {
+    for (const content of [this.current, this.durable]) {
+      const bytes = content.slice(position, Math.max(0, Math.min(length, content.size - position)))
+      change(bytes, position)
+      content.write(bytes, position)
+    }
+    this.unsynced = this.unsynced.map(write => {
+      if (write.kind !== 'write') return write
+      const from = Math.max(position, write.position)
+      const to = Math.min(position + length, write.position + write.bytes.length)
+      if (from >= to) return write
+      const bytes = write.bytes.slice()
+      change(bytes.subarray(from - write.position, to - write.position), from)
+      return { ...write, bytes }
+    })
   }
 
-  /** Rot: one bit changes on the disk and in the page cache. */
-  flipBit(position: number, bit: number): void {
-    this.current.flipBit(position, bit)
-    if (position < this.durable.size) this.durable.flipBit(position, bit)
+  /** Damage on the medium: all from there on is gone, also what was to be written there. */
+  cutOff(bytes: number, number: number): void {
+    for (const content of [this.current, this.durable]) if (bytes < content.size) content.truncate(bytes)
+    if (this.unsynced.length > 0) this.unsynced.push({ number, kind: 'truncate', bytes })
   }
 
-  /** What a reader finds after a power cut. By chance each unsynced change is there, missing, torn at a sector, or only its length is. */
-  afterCrash(keep: KeepUnsynced): DiskFile {
-    if (keep === 'all') return new DiskFile(this.current.view(), this.modifiedMs)
-    const content = new GrowingBytes(this.durable.view())
-    if (keep !== 'none') for (const change of this.unsynced) applySome(content, change, keep)
-    return new DiskFile(content.view(), this.modifiedMs)
+  /** The same file for another process on the same machine, which may make changes of its own. */
+  fork(): DiskFile {
+    const forked = new DiskFile(this.current.copy(), this.modifiedMs)
+    forked.durable = this.durable.copy()
+    forked.unsynced = this.unsynced.slice()
+    forked.links = this.links
+    forked.earlier.push(...this.earlier)
+    return forked
   }
 
-  private takeTo(mark: number): Change[] {
-    const count = Math.max(0, mark - this.settled)
-    this.settled += Math.min(count, this.unsynced.length)
+  /** What a reader finds after a power cut. */
+  afterCrash(crash: CrashOfDisk): DiskFile {
+    const { inOrderTo } = crash.choice
+    const content = inOrderTo === undefined ? crashedContent(this.durable, this.unsynced, crash) : this.durable.copy()
+    if (inOrderTo !== undefined) this.applyTo(content, inOrderTo, crash)
+    const found = new DiskFile(content, this.modifiedMs)
+    found.earlier.push(...this.earlier)
+    return found
+  }
+
+  private applyTo(content: DiskContent, last: number, { counts }: CrashOfDisk): void {
+    for (const change of this.unsynced) {
+      counts.add(change.number <= last ? `crash: ${change.kind} kept` : `crash: ${change.kind} lost`)
+      if (change.number <= last) applyChange(content, change)
+    }
+  }
+
+  private remember(): void {
+    this.earlier.unshift(this.durable.copy())
+    if (this.earlier.length > earlierMax) this.earlier.pop()
+  }
+
+  private takeTo(mark: number): DiskChange[] {
+    let count = 0
+    while (count < this.unsynced.length && this.unsynced[count]!.number <= mark) count++
     return this.unsynced.splice(0, count)
   }
-}
-
-function apply(content: GrowingBytes, change: Change): void {
-  if (change.kind === 'write') content.write(change.bytes, change.position)
-  else content.truncate(change.bytes)
-}
-
-function applySome(content: GrowingBytes, change: Change, random: Random): void {
-  const draw = random.fraction()
-  if (change.kind === 'truncate') {
-    if (draw < 0.5) apply(content, change)
-    return
-  }
-  if (draw < 0.4) return apply(content, change)
-  if (draw < 0.6) return
-  if (draw < 0.85) {
-    // Sectors lie at multiples of 512 of the file; a cut inside one never happens.
-    const cut = change.position + Math.floor(random.fraction() * (change.bytes.length + 1))
-    const end = Math.floor(cut / sectorBytes) * sectorBytes
-    if (end > change.position) content.write(change.bytes.subarray(0, end - change.position), change.position)
-    return
-  }
-  const end = change.position + change.bytes.length
-  if (end > content.size) content.truncate(end)
 }

@@ -1,24 +1,20 @@
+import { Prng } from '../../base/prng.ts'
 import { MillraceError, type ErrorCode } from '../../kernel/errors/index.ts'
-import { type Clock, type Timers } from '../../kernel/ports/clock.ts'
 import { type File, type FileStat, type FileSystem } from '../../kernel/ports/file-system.ts'
-import { DiskDirectory, type DiskNode } from './disk-directory.ts'
-import { DiskFile, type KeepUnsynced } from './disk-file.ts'
-import { FileFaults, type FileOperation, type FileOperationKind } from './file-faults.ts'
+import { AtRestDamage } from './at-rest-damage.ts'
+import { byChance, nothingUnsynced, type CrashChoice, type KeepUnsynced } from './crash-choice.ts'
+import { CrashMoment } from './crash-moment.ts'
+import { DiskContent } from './disk-content.ts'
+import { DiskDirectory, type DiskNode, type NameChange } from './disk-directory.ts'
+import { DiskFile } from './disk-file.ts'
+import { crashedTree, forkTree } from './disk-tree.ts'
+import { type FaultCounts } from './fault-counts.ts'
+import { type FileFaults, type FileOperation, type FileOperationKind, type Hit } from './file-faults.ts'
+import { MemoryDisk, type MemoryFileSystemOptions } from './memory-disk.ts'
+import { MemoryFile } from './memory-file.ts'
 import { normalPath, pathParts } from './memory-path.ts'
-import { MemoryFile, type MemoryDevice } from './memory-file.ts'
 
-export interface MemoryFileSystemOptions {
-  readonly clock?: Clock
-  /** Completes `sync` and `readLater`. Without it they complete in a microtask, in the order of the calls. */
-  readonly timers?: Timers
-  /** Asked for each sync and each read off the loop. Default 0: as soon as the timers can. */
-  readonly syncMs?: () => number
-  readonly readMs?: () => number
-  /** Default: no limit. */
-  readonly capacityBytes?: number
-  /** Sees every call before it is carried out: for traces. */
-  readonly observe?: (operation: FileOperation) => void
-}
+export { type MemoryFileSystemOptions } from './memory-disk.ts'
 
 interface Place {
   readonly directory: DiskDirectory
@@ -26,26 +22,43 @@ interface Place {
   readonly node: DiskNode | undefined
 }
 
+export interface PowerCutOptions {
+  /** The least that the disk writes whole. Default: that of the file system, or one of both by chance. */
+  readonly blockBytes?: 512 | 4096
+  /** Default: that of the file system. */
+  readonly garbage?: boolean
+}
+
 /**
- * A file system in memory that knows what a power cut takes: contents until `File.sync`, names until `syncDirectory`. Errors are those of
- * the port. `afterCrash` gives the file system that a restarted process would find.
+ * A file system in memory on a simulated disk, which knows what a power cut takes: contents until `File.sync`, names until
+ * `syncDirectory`. Errors are those of the port. What can go wrong is listed in docs/simulation.md.
  */
 export class MemoryFileSystem implements FileSystem {
-  readonly faults = new FileFaults()
-  /** Sees the calls too, after the observer of the options. Set it to enumerate crashes: see `afterCrash`. */
-  observe: ((operation: FileOperation) => void) | undefined
-  private readonly options: MemoryFileSystemOptions
+  /** Makes calls fail, bytes come back wrong, syncs lie. */
+  readonly faults: FileFaults
+  /** Damages what lies on the disk. */
+  readonly damage: AtRestDamage
+  private readonly disk: MemoryDisk
   private readonly root: DiskDirectory
-  private readonly device: MemoryDevice
-  private usedBytes = 0
+  private readonly fileAt = (path: string): DiskFile | undefined => {
+    const node = this.lookUp(pathParts(path))
+    return node?.kind === 'file' ? node : undefined
+  }
 
-  constructor(options: MemoryFileSystemOptions = {}, root = new DiskDirectory(0)) {
-    this.options = options
-    this.root = root
-    root.visit('', directory => {
-      for (const node of directory.entries.values()) if (node.kind === 'file') this.usedBytes += node.size
-    })
-    this.device = this.makeDevice()
+  constructor(options: MemoryFileSystemOptions = {}, disk = new MemoryDisk(options, new DiskDirectory(0))) {
+    this.disk = disk
+    this.root = disk.root
+    this.faults = disk.faults
+    this.damage = new AtRestDamage(disk, path => this.lookUp(pathParts(path)))
+  }
+
+  /** Sees the calls too, after the observer of the options. Set it to enumerate crashes: see `crashMoment`. */
+  get observe(): ((operation: FileOperation) => void) | undefined {
+    return this.disk.observe
+  }
+
+  set observe(observer: ((operation: FileOperation) => void) | undefined) {
+    this.disk.observe = observer
   }
 
   open(path: string, mode: 'read' | 'update' | 'create' | 'ensure'): File {
@@ -53,14 +66,14 @@ export class MemoryFileSystem implements FileSystem {
     const makes = mode === 'create' || (mode === 'ensure' && place.node === undefined)
     this.begin({ kind: makes ? 'create' : 'open', path })
     let node = place.node
-    if (node?.kind === 'directory') throw failure('MR_FILE_FAILED', 'open', path, 'EISDIR')
     if (mode === 'create' && node !== undefined) throw failure('MR_FILE_EXISTS', 'open', path)
+    if (node?.kind === 'directory') throw failure('MR_FILE_FAILED', 'open', path, 'EISDIR')
     if (node === undefined) {
       if (!makes) throw failure('MR_FILE_NOT_FOUND', 'open', path)
-      node = new DiskFile(new Uint8Array(0), this.device.nowMs())
+      node = new DiskFile(new DiskContent(), this.disk.nowMs())
       this.link(place, node)
     }
-    return new MemoryFile(path, node, this.device, mode !== 'read')
+    return new MemoryFile(path, node, this.disk, { writable: mode !== 'read', fileAt: this.fileAt })
   }
 
   list(path: string): string[] {
@@ -78,10 +91,11 @@ export class MemoryFileSystem implements FileSystem {
   makeDirectory(path: string): void {
     this.begin({ kind: 'make directory', path })
     let directory = this.root
-    for (const name of pathParts(path)) {
+    const parts = pathParts(path)
+    for (const [depth, name] of parts.entries()) {
       const node = directory.entries.get(name)
-      if (node?.kind === 'file') throw failure('MR_FILE_EXISTS', 'make directory', path)
-      const next = node ?? new DiskDirectory(this.device.nowMs())
+      if (node?.kind === 'file') throw failure(depth === parts.length - 1 ? 'MR_FILE_EXISTS' : 'MR_FILE_NOT_FOUND', 'make directory', path)
+      const next = node ?? new DiskDirectory(this.disk.nowMs())
       if (node === undefined) this.link({ directory, name, node }, next)
       directory = next
     }
@@ -99,12 +113,9 @@ export class MemoryFileSystem implements FileSystem {
       if (target.node !== undefined && target.node.entries.size > 0) throw failure('MR_FILE_EXISTS', 'rename', from)
       if (`${normalPath(to)}/`.startsWith(`${normalPath(from)}/`)) throw failure('MR_FILE_FAILED', 'rename', from, 'EINVAL')
     } else if (target.node?.kind === 'directory') throw failure('MR_FILE_FAILED', 'rename', from, 'EISDIR')
-    if (target.node?.kind === 'file') this.forget(target.node)
-    DiskDirectory.change([
-      { directory: source.directory, name: source.name, node: undefined },
-      { directory: target.directory, name: target.name, node: moved },
-    ])
-    source.directory.modifiedMs = target.directory.modifiedMs = this.device.nowMs()
+    this.move(source, { ...target, node: moved })
+    if (target.node?.kind === 'file') this.disk.unlinked(target.node)
+    source.directory.modifiedMs = target.directory.modifiedMs = this.disk.nowMs()
   }
 
   remove(path: string): void {
@@ -117,60 +128,122 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   syncDirectory(path: string): void {
-    this.begin({ kind: 'sync directory', path })
-    this.directoryAt(path, 'sync directory').sync()
+    const { damage, happened } = this.begin({ kind: 'sync directory', path })
+    const directory = this.directoryAt(path, 'sync directory')
+    if (damage !== undefined) return happened!()
+    this.disk.version++
+    directory.sync(this.disk.names)
   }
 
   freeBytes(path: string): number {
     if (this.lookUp(pathParts(path)) === undefined) throw failure('MR_FILE_NOT_FOUND', 'free bytes', path)
-    return Math.min(Number.MAX_SAFE_INTEGER, this.device.freeBytes)
+    return Math.min(Number.MAX_SAFE_INTEGER, this.disk.freeBytes)
+  }
+
+  /** How large the disk is from now on. */
+  resize(capacityBytes: number): void {
+    this.disk.capacityBytes = capacityBytes
+  }
+
+  /** Moves with every change of what is on the disk, or would be after a crash. */
+  get version(): number {
+    return this.disk.version
+  }
+
+  /** How often each fault was met: see `FaultCounts`. */
+  get counts(): FaultCounts {
+    return this.faults.counts
+  }
+
+  /** The disk stands still: no sync and no read off the loop ends until the function that this returns is called. */
+  stall(): () => void {
+    return this.disk.stall()
   }
 
   /**
-   * What a new process finds after this one was killed (`all`) or the power was cut (`none`: only what was synced; a Random: chance
-   * decides for each unsynced change). This file system is left as it is. Faults and observers are not taken over.
+   * What a new process finds after this one was killed (`all`: the system has it still, synced or not) or the power was cut (`none`: only
+   * what was synced; a Random: chance decides for each block, size and name). This file system is left as it is. Faults and observers are
+   * not taken over.
    */
-  afterCrash(options: { readonly keepUnsynced: KeepUnsynced }, changed: MemoryFileSystemOptions = {}): MemoryFileSystem {
-    const { observe: _observer, ...kept } = this.options
-    return new MemoryFileSystem({ ...kept, ...changed }, this.root.afterCrash(options.keepUnsynced))
+  afterCrash(options: { readonly keepUnsynced: KeepUnsynced } & PowerCutOptions, changed: MemoryFileSystemOptions = {}): MemoryFileSystem {
+    const { keepUnsynced: keep } = options
+    if (keep === 'all') return this.on(forkTree(this.root), changed)
+    if (keep === 'none') return this.afterPowerCut(nothingUnsynced, this.disk.blockBytes, changed)
+    const prng = new Prng(Math.floor(keep.fraction() * 0x20_0000_0000_0000))
+    const garbage = options.garbage ?? this.disk.options.garbage ?? false
+    const blockBytes = options.blockBytes ?? this.disk.options.blockBytes ?? (prng.chance(0.5) ? 512 : 4096)
+    return this.afterPowerCut(byChance(prng, { ...this.unsyncedRange(), garbage }), blockBytes, changed)
+  }
+
+  /** All that is known of this moment, for trying what a power cut may leave of it. Costs as much as there are files and unsynced changes. */
+  crashMoment(): CrashMoment<MemoryFileSystem> {
+    const { garbage = false } = this.disk.options
+    const fork = this.on(forkTree(this.root), {})
+    return new CrashMoment({
+      root: fork.root, names: this.disk.names, garbage,
+      make: (choice, blockBytes) => fork.afterPowerCut(choice, blockBytes),
+    })
   }
 
   /** Rot on the medium: a bit of a file changes, and nobody is told. */
   flipBit(path: string, position: number, bit: number): void {
-    const node = this.lookUp(pathParts(path))
-    if (node?.kind !== 'file' || position >= node.size) throw failure('MR_FILE_NOT_FOUND', 'flip bit', path)
-    node.flipBit(position, bit)
+    this.damage.flipBit(path, position, bit)
   }
 
   /** Changes that a power cut could take: of contents and of names. */
   unsyncedChanges(): number {
     let count = 0
-    const files = new Set<DiskFile>()
-    this.root.visit('', directory => {
-      count += directory.unsyncedNames
-      for (const node of directory.entries.values()) if (node.kind === 'file') files.add(node)
-    })
-    for (const file of files) count += file.unsyncedChanges
+    this.root.visit(node => { count += node.kind === 'directory' ? node.unsyncedNames : node.unsyncedChanges })
     return count
   }
 
+  private afterPowerCut(choice: CrashChoice, blockBytes: number, changed: MemoryFileSystemOptions = {}): MemoryFileSystem {
+    return this.on(crashedTree(this.root, this.disk.crash(choice, blockBytes), this.disk.names), changed)
+  }
+
+  private unsyncedRange(): { readonly first: number, readonly last: number } {
+    let first = Infinity
+    let last = 0
+    const take = (number: number): void => {
+      first = Math.min(first, number)
+      last = Math.max(last, number)
+    }
+    this.root.visit(node => {
+      const changes = node.kind === 'directory' ? node.pending : node.changes()
+      if (changes.length === 0) return
+      take(changes[0]!.number)
+      take(changes[changes.length - 1]!.number)
+    })
+    return last === 0 ? { first: 1, last: 1 } : { first, last }
+  }
+
+  /** A file system on another tree, on a device like this one. */
+  private on(root: DiskDirectory, changed: MemoryFileSystemOptions): MemoryFileSystem {
+    const { observe: _observer, ...kept } = this.disk.options
+    const options = { ...kept, counts: this.counts, capacityBytes: this.disk.capacityBytes, ...changed }
+    return new MemoryFileSystem(options, new MemoryDisk(options, root, this.disk))
+  }
+
   private link(place: Place, node: DiskNode): void {
-    DiskDirectory.change([{ directory: place.directory, name: place.name, node }])
-    place.directory.modifiedMs = this.device.nowMs()
+    if (node.kind === 'file') node.links++
+    DiskDirectory.change([{ directory: place.directory, name: place.name, node }], this.disk.next())
+    place.directory.modifiedMs = this.disk.nowMs()
+  }
+
+  private move(source: Place, target: Place): void {
+    const gone: NameChange = { directory: source.directory, name: source.name, node: undefined }
+    if (target.node?.kind === 'directory' || this.disk.names === 'ordered') return DiskDirectory.change([gone, target], this.disk.next())
+    DiskDirectory.change([target], this.disk.next())
+    DiskDirectory.change([gone], this.disk.next())
   }
 
   private unlink(directory: DiskDirectory, name: string): void {
     const node = directory.entries.get(name)
     if (node === undefined) return
-    if (node.kind === 'file') this.forget(node)
+    if (node.kind === 'file') this.disk.unlinked(node)
     else for (const child of [...node.entries.keys()]) this.unlink(node, child)
-    DiskDirectory.change([{ directory, name, node: undefined }])
-    directory.modifiedMs = this.device.nowMs()
-  }
-
-  private forget(file: DiskFile): void {
-    this.usedBytes -= file.size
-    file.unlinked = true
+    DiskDirectory.change([{ directory, name, node: undefined }], this.disk.next())
+    directory.modifiedMs = this.disk.nowMs()
   }
 
   private find(path: string, operation: FileOperationKind): Place {
@@ -197,32 +270,10 @@ export class MemoryFileSystem implements FileSystem {
     return node
   }
 
-  private begin(operation: FileOperation): void {
-    const failing = this.device.begin(operation)
-    if (failing !== undefined) throw failing.error
-  }
-
-  private makeDevice(): MemoryDevice {
-    const { clock, timers, syncMs, readMs, capacityBytes = Infinity, observe } = this.options
-    const used = (): number => this.usedBytes
-    return {
-      begin: operation => {
-        observe?.(operation)
-        this.observe?.(operation)
-        return this.faults.check(operation)
-      },
-      later: (kind, run) => {
-        if (timers === undefined) return queueMicrotask(run)
-        timers.after((kind === 'sync' ? syncMs : readMs)?.() ?? 0, run)
-      },
-      get freeBytes() {
-        return Math.max(0, capacityBytes - used())
-      },
-      grew: bytes => {
-        this.usedBytes += bytes
-      },
-      nowMs: () => clock?.wallMs() ?? 0,
-    }
+  private begin(operation: FileOperation): Hit {
+    const hit = this.disk.begin(operation)
+    if (hit.failing !== undefined) throw hit.failing.error
+    return hit
   }
 }
 

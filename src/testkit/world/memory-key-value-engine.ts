@@ -2,7 +2,7 @@ import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
 import { type Timers } from '../../kernel/ports/clock.ts'
 import { type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type KeyRange, type KeyValueEngine, type KeyValuePut, type KeyValueStore } from '../../kernel/ports/key-value-store.ts'
-import { type KeepUnsynced } from './disk-file.ts'
+import { type KeepUnsynced } from './crash-choice.ts'
 import { normalPath, pathParts } from './memory-path.ts'
 import { SortedBytesMap } from './sorted-bytes-map.ts'
 
@@ -61,13 +61,22 @@ class StoreState {
     this.unsynced.splice(0, count)
   }
 
-  /** LevelDB's write-ahead log is read up to where it is torn: by chance a prefix of the unsynced batches is found. */
+  /**
+   * LevelDB's write-ahead log is read up to where it is torn: by chance a prefix of the unsynced batches is found. After a kill all of them
+   * are, and a power cut that comes later may still take them.
+   */
   afterCrash(keep: KeepUnsynced): StoreState {
-    if (keep === 'all') return new StoreState(new SortedBytesMap(this.current))
+    if (keep === 'all') return this.fork()
     const content = new SortedBytesMap(this.durable)
     const kept = keep === 'none' ? 0 : Math.floor(keep.fraction() * (this.unsynced.length + 1))
     for (const batch of this.unsynced.slice(0, kept)) for (const put of batch.puts) content.apply(put)
     return new StoreState(content)
+  }
+
+  private fork(): StoreState {
+    const forked = new StoreState(new SortedBytesMap(this.durable))
+    for (const { puts } of this.unsynced) forked.apply(puts)
+    return forked
   }
 }
 

@@ -2,8 +2,10 @@ import { type Prng } from '../../base/prng.ts'
 import { assert } from '../../base/assert.ts'
 import { type Clock, type Random, type Timers } from '../../kernel/ports/clock.ts'
 import { type Network } from '../../kernel/ports/network.ts'
-import { type KeepUnsynced } from './disk-file.ts'
-import { MemoryFileSystem } from './memory-file-system.ts'
+import { type KeepUnsynced } from './crash-choice.ts'
+import { type FaultCounts } from './fault-counts.ts'
+import { type FileFault } from './file-faults.ts'
+import { MemoryFileSystem, type MemoryFileSystemOptions } from './memory-file-system.ts'
 import { MemoryHttpServer } from './memory-http-server.ts'
 import { MemoryKeyValueEngine } from './memory-key-value-engine.ts'
 import { type MemoryNetwork } from './memory-network.ts'
@@ -18,6 +20,8 @@ export interface SimMachineOptions {
   /** How long a sync, and a read off the loop, take. Default: 0.1 to 2 ms, and 0.05 to 0.5 ms, by chance. */
   readonly syncMs?: () => number
   readonly readMs?: () => number
+  /** What kind of disk it has. */
+  readonly disk?: Pick<MemoryFileSystemOptions, 'blockBytes' | 'garbage' | 'names'>
 }
 
 /** The world as one process of a simulated machine sees it: every port but Compression. */
@@ -39,6 +43,7 @@ export interface SimMachineWorld {
   readonly scheduler: SimScheduler
   readonly network: MemoryNetwork
   readonly prng: Prng
+  readonly faultCounts: FaultCounts
   readonly trace: (event: string) => void
 }
 
@@ -54,6 +59,8 @@ export class SimMachine {
   private keyValues: MemoryKeyValueEngine
   private current: SimProcess | undefined
   private starts = 0
+  private crashes = 0
+  private diskFaults: readonly FileFault[] = []
 
   constructor(name: string, world: SimMachineWorld, options: SimMachineOptions = {}) {
     this.name = name
@@ -99,8 +106,17 @@ export class SimMachine {
     this.world.network.crash(this.name, { silent: how === 'power' })
     const keepUnsynced = how === 'kill' ? 'all' : options.keepUnsynced ?? this.random
     this.timers = new SimTimers(this.world.scheduler, this.name)
+    this.crashes++
     this.files = this.files.afterCrash({ keepUnsynced }, this.fileOptions())
+    this.addDiskFaults()
     this.keyValues = this.keyValues.afterCrash({ keepUnsynced }, { ...this.keyValueOptions(), files: this.files })
+  }
+
+  /** From now on the disk has these faults, in this life and all that follow, and no others. None heals it. */
+  spoilDisk(faults: readonly FileFault[]): void {
+    this.diskFaults = faults
+    this.files.faults.clear()
+    this.addDiskFaults()
   }
 
   /** The process stands still: nothing happens to it, and what should have happens late. */
@@ -109,9 +125,16 @@ export class SimMachine {
     this.timers.pause(ms)
   }
 
+  private addDiskFaults(): void {
+    for (const fault of this.diskFaults) this.files.faults.add(fault)
+  }
+
   private fileOptions() {
-    const { syncMs = this.between(0.1, 2), readMs = this.between(0.05, 0.5), diskBytes } = this.options
+    const { syncMs = this.between(0.1, 2), readMs = this.between(0.05, 0.5), diskBytes, disk } = this.options
     return {
+      ...disk,
+      counts: this.world.faultCounts,
+      faultSeed: this.world.prng.fork(`disk faults of ${this.name}, life ${this.crashes}`).uint32(),
       clock: this.clock, timers: this.timers, syncMs, readMs,
       ...(diskBytes === undefined ? {} : { capacityBytes: diskBytes }),
       observe: ({ kind, path, bytes }: { readonly kind: string, readonly path: string, readonly bytes?: number }) =>

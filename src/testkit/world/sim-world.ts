@@ -1,4 +1,5 @@
 import { Prng } from '../../base/prng.ts'
+import { FaultCounts } from './fault-counts.ts'
 import { MemoryNetwork, type MemoryNetworkOptions } from './memory-network.ts'
 import { SeededRandom } from './seeded-random.ts'
 import { SimMachine, type SimMachineOptions, type SimMachineWorld } from './sim-machine.ts'
@@ -23,6 +24,8 @@ export class SimWorld {
   readonly network: MemoryNetwork
   /** For the test's own choices. */
   readonly prng: Prng
+  /** What happened to disks, by kind: their faults, and what crashes took. */
+  readonly faultCounts = new FaultCounts()
   private readonly events = new SimTrace()
   private readonly machines = new Map<string, SimMachine>()
   private readonly parts: SimMachineWorld
@@ -43,7 +46,7 @@ export class SimWorld {
       observe: (event, from, to) => this.trace(`${from} > ${to} ${event}`),
     })
     this.scheduler.describeWith(() => this.network.describe())
-    this.parts = { scheduler: this.scheduler, network: this.network, prng: root.fork('machines'), trace: event => this.trace(event) }
+    this.parts = { scheduler: this.scheduler, network: this.network, prng: root.fork('machines'), faultCounts: this.faultCounts, trace: event => this.trace(event) }
   }
 
   /** The machine of this name, made if there is none. The options count when it is made. */

@@ -22,6 +22,20 @@ describe('MemoryKeyValueEngine', () => {
     expect([...seen].sort()).toEqual(['0', '0,1,2', '0,1,2,3,4', '0,1,2,3,4,5,6'])
   })
 
+  test('a kill leaves all writes to the next process, and a power cut that comes later still takes those that were not synced', async () => {
+    const engine = new MemoryKeyValueEngine()
+    const store = await engine.open('/s')
+    await store.write([{ key: bytes(1), value: bytes() }], { sync: true })
+    await store.write([{ key: bytes(2), value: bytes() }], { sync: false })
+    const killed = engine.afterCrash({ keepUnsynced: 'all' })
+    const keysOf = async (found: MemoryKeyValueEngine) => (await (await found.open('/s')).range(everything)).map(([key]) => key[0])
+    expect(await keysOf(killed.afterCrash({ keepUnsynced: 'none' }))).toEqual([1])
+    const heir = await killed.open('/s')
+    expect((await heir.range(everything)).map(([key]) => key[0])).toEqual([1, 2])
+    await heir.write([{ key: bytes(3), value: bytes() }], { sync: true })
+    expect(await keysOf(killed.afterCrash({ keepUnsynced: 'none' }))).toEqual([1, 2, 3])
+  })
+
   test('a store goes with its directory', async () => {
     const files = new MemoryFileSystem()
     const engine = new MemoryKeyValueEngine({ files })

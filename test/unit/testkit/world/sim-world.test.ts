@@ -56,6 +56,54 @@ async function wholeRun(seed: number): Promise<{ readonly digest: string, readon
   return { digest: world.digest(), events: world.scheduler.eventsRun }
 }
 
+describe('the disk of a machine', () => {
+  test('keeps its faults through crashes, loses after a kill what a later power cut takes, and the world counts', async () => {
+    const world = new SimWorld({ seed: 3 })
+    const machine = world.machine('server', { disk: { blockBytes: 512, names: 'ordered' } })
+    machine.start().files.open('/a', 'create').write([Uint8Array.of(1)], 0)
+    machine.spoilDisk([{ operation: 'list', error: 'EIO' }])
+    machine.crash('kill')
+    const second = machine.start().files
+    expect(() => second.list('/')).toThrow('EIO')
+    expect(second.stat('/a')!.bytes).toBe(1)
+    machine.crash('power', { keepUnsynced: 'none' })
+    const third = machine.start().files
+    expect(() => third.list('/')).toThrow('EIO')
+    expect(third.stat('/a')).toBe(undefined)
+    machine.spoilDisk([])
+    expect(third.list('/')).toEqual([])
+    expect(world.faultCounts.all()).toEqual([['crash: name lost', 1], ['list: EIO', 2]])
+    await world.runFor(1)
+  })
+
+  test('faults by chance and power cuts by chance are the same in every run of a seed', () => {
+    const run = (seed: number): string => {
+      const world = new SimWorld({ seed })
+      const machine = world.machine('server')
+      machine.spoilDisk([{ operation: 'write', error: 'EIO', chance: 0.2, keptBytes: 'by chance' }, { operation: 'read', damage: 'bit flipped', chance: 0.3 }])
+      for (let life = 0; life < 5; life++) {
+        const { files } = machine.start()
+        for (let step = 0; step < 20; step++) {
+          const file = files.open(`/${step % 3}`, 'ensure')
+          try {
+            file.write([new Uint8Array(700).fill(step)], step * 300)
+          } catch {
+            world.trace('failed')
+          }
+          const target = new Uint8Array(50)
+          file.read(target, 0, 50, 0)
+          world.trace(target.join())
+          if (step % 4 === 0) files.syncDirectory('/')
+        }
+        machine.crash('power')
+      }
+      return `${world.digest()} ${JSON.stringify(world.faultCounts.all())}`
+    }
+    expect(run(1)).toBe(run(1))
+    expect(run(2)).not.toBe(run(1))
+  })
+})
+
 describe('SimWorld', () => {
   test('10,000 operations of four clients, twice with one seed, leave equal traces; another seed leaves another', { timeout: 120_000 }, async () => {
     const first = await wholeRun(11)
