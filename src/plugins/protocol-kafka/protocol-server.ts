@@ -70,6 +70,7 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
       frames: new FrameMemory(),
       frameBytesMax: settings.integer('socket.request.max.bytes'),
       requestsMax: config.requestsPerConnectionMax,
+      requestElementsMax: config.requestElementsMax,
       outputBytesMax: config.outputBytesMax,
       idleMs: positiveOr(settings.integer('connections.max.idle.ms'), Infinity),
       requestReadTimeoutMs: config.requestReadTimeoutMs,

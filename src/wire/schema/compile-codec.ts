@@ -44,18 +44,20 @@ export class MessageCodec<F extends Fields = Fields> {
    * bytes after a body, and Kafka takes no notice (quirk 5). `bytes` and `records` are views into the reader's bytes.
    *
    * Throws MR_PROTOCOL_MALFORMED, naming message, field and position, for anything that is not this message; counts and lengths are
-   * checked against the bytes left before anything is allocated for them.
+   * checked against the bytes left before anything is allocated for them. So is the number of all elements of all arrays against
+   * `elementsMax`, for messages of peers that are not trusted: small elements take twenty to forty times as much memory as bytes.
    */
-  read(reader: BytesReader): ValueOf<F> {
+  read(reader: BytesReader, elementsMax = Infinity): ValueOf<F> {
     const start = reader.position
     const end = reader.end
+    readPrimitives.limitElements(elementsMax)
     try {
       return (this.reading ??= compileReader(this.definition, this.version))(reader) as ValueOf<F>
     } catch (error) {
       if (!isBytesError(error)) throw error
       reader.position = start
       reader.end = end
-      throw this.explain(reader, error.reason)
+      throw this.explain(reader, error.reason, elementsMax)
     }
   }
 
@@ -71,8 +73,9 @@ export class MessageCodec<F extends Fields = Fields> {
   }
 
   /** Reads once more, with a reader that notes where it is, and says which field it was. */
-  private explain(reader: BytesReader, reason: string): MillraceError {
+  private explain(reader: BytesReader, reason: string, elementsMax: number): MillraceError {
     const start = reader.position
+    readPrimitives.limitElements(elementsMax)
     try {
       (this.tracing ??= compileReader(this.definition, this.version, this.trace))(reader)
     } catch (error) {

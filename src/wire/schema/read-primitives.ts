@@ -6,6 +6,16 @@ import { readText } from './text-cache.ts'
  * All fail with BytesError; compile-codec.ts turns it into an error that names message and field.
  */
 
+/** Elements of arrays that the message which is being read may still have, at all depths. */
+let elementsLeft = Infinity
+let elementsMax = Infinity
+
+/** Begins a message. An element of a byte or two becomes an object of a hundred: counts that are true can still be too much. */
+export function limitElements(most: number): void {
+  elementsLeft = most
+  elementsMax = most
+}
+
 const nullRefused = (reader: BytesReader): never =>
   reader.fail('malformed', 'value', reader.position, 'null is not allowed here')
 
@@ -51,9 +61,7 @@ export function compactBytes(reader: BytesReader): Uint8Array {
 
 /** The count of an array whose elements take at least `elementBytesMin` bytes; -1 for null. No count is believed that cannot be true. */
 export function shortCountOrNull(reader: BytesReader, elementBytesMin: number): number {
-  const count = reader.int32()
-  if (count * elementBytesMin > reader.end - reader.position) countRefused(reader, count)
-  return count
+  return checkedCount(reader, reader.int32(), elementBytesMin)
 }
 
 export function shortCount(reader: BytesReader, elementBytesMin: number): number {
@@ -62,14 +70,20 @@ export function shortCount(reader: BytesReader, elementBytesMin: number): number
 }
 
 export function compactCountOrNull(reader: BytesReader, elementBytesMin: number): number {
-  const count = reader.uvarint() - 1
-  if (count * elementBytesMin > reader.end - reader.position) countRefused(reader, count)
-  return count
+  return checkedCount(reader, reader.uvarint() - 1, elementBytesMin)
 }
 
 export function compactCount(reader: BytesReader, elementBytesMin: number): number {
   const count = compactCountOrNull(reader, elementBytesMin)
   return count < 0 ? nullRefused(reader) : count
+}
+
+function checkedCount(reader: BytesReader, count: number, elementBytesMin: number): number {
+  if (count <= 0) return count
+  if (count * elementBytesMin > reader.end - reader.position) countRefused(reader, count)
+  if (count > elementsLeft) reader.fail('malformed', 'array', reader.position, `its arrays have more than the ${elementsMax} elements that are taken`)
+  elementsLeft -= count
+  return count
 }
 
 function countRefused(reader: BytesReader, count: number): never {

@@ -102,6 +102,21 @@ describe('a malformed message', () => {
     expect(refusal(() => read(listOffsetsApi.request, 1, bytes)).message).toContain('ListOffsetsRequest v1 topics[].partitions at byte 15')
   })
 
+  test('whose arrays have more elements together than are taken is refused before they are allocated, naming the array; without a bound it is read', () => {
+    // Metadata v9: topics of an empty name, each of two bytes.
+    const topics = (count: number): Uint8Array => new Uint8Array([...hex('e907'), ...Array.from({ length: count }, () => [1, 0]).flat(), 0, 0, 0, 0])
+    const bytes = topics(1000)
+    const limited = (most: number): unknown => codecFor(metadataApi.request, 9).read(new BytesReader(bytes), most)
+    expect(refusal(() => limited(999)).message).toBe('cannot read MetadataRequest v9 topics at byte 2: its arrays have more than the 999 elements that are taken')
+    expect(codecFor(metadataApi.request, 9).read(new BytesReader(bytes), 1000).topics).toHaveLength(1000)
+    expect(codecFor(metadataApi.request, 9).read(new BytesReader(bytes)).topics).toHaveLength(1000)
+    // Elements of arrays in elements count too.
+    const nested = hex('ffffffff 00000002 0001 61 00000002 00000000 0000000000000000 00000001 0000000000000000 0001 62 00000001 00000000 0000000000000000')
+    const offsets = (most: number): unknown => codecFor(listOffsetsApi.request, 1).read(new BytesReader(nested), most)
+    expect(refusal(() => offsets(4)).message).toContain('topics[].partitions')
+    expect(offsets(5)).toBeDefined()
+  })
+
   test('with a length beyond its end is refused', () => {
     expect(refusal(() => read(metadataApi.request, 1, hex('00000001 7fff 61'))).message)
       .toBe('cannot read MetadataRequest v1 topics[].name at byte 6: 32767 bytes are needed and 1 are left')

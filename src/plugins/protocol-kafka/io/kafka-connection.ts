@@ -35,6 +35,7 @@ export interface ConnectionSetting {
   readonly frames: FrameMemory
   readonly frameBytesMax: number
   readonly requestsMax: number
+  readonly requestElementsMax: number
   readonly outputBytesMax: number
   readonly idleMs: number
   readonly requestReadTimeoutMs: number
@@ -180,7 +181,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
   }
 
   private request(): void {
-    const { reader, router } = this.setting
+    const { reader, router, requestElementsMax } = this.setting
     const { buffer, offset, length } = this.splitter
     reader.reset(buffer, offset, offset + length)
     const header = readRequestHeader(reader)
@@ -190,7 +191,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
       this.refuseVersion(served, header)
       return
     }
-    const request = codecFor(served.api.request, header.apiVersion).read(reader)
+    const request = codecFor(served.api.request, header.apiVersion).read(reader, requestElementsMax)
     const exchange = new SocketExchange(this, served, header.apiVersion, header.correlationId, header.clientId, request, this.heardMs)
     this.machine.begin(exchange)
     router.handle(served, request, exchange)

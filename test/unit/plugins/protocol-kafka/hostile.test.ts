@@ -149,6 +149,24 @@ describe('requests of every API and version', () => {
   })
 })
 
+describe('elements', () => {
+  it('that are truly there close the connection when a request has more of them than it may, before they take memory', async () => {
+    const broker = await TestBroker.start({ config: { requestElementsMax: 1000 } })
+    // Metadata v9: topics of an empty name, each of two bytes.
+    const request = (topics: number): Uint8Array =>
+      new Uint8Array([0, 3, 0, 9, 0, 0, 0, 1, 0xff, 0xff, 0, (topics + 1) & 0x7f | 0x80, (topics + 1) >> 7, ...Array.from({ length: topics }, () => [1, 0]).flat(), 0, 0, 0, 0])
+    const socket = rawConnection(broker)
+    socket.give(framed(request(1000)))
+    expect([socket.destroyed, socket.writes.length]).toEqual([false, 0])
+    await turn()
+    expect(socket.writes.length).toBe(1)
+    socket.give(framed(request(1001)))
+    expect(socket.destroyed).toBe(true)
+    expect(broker.logger.lines.at(-1)).toMatchObject({ level: 'info', message: expect.stringContaining('more than the 1000 elements') })
+    await stillServes(broker)
+  })
+})
+
 describe('batches', () => {
   it(`with any flipped bit are refused or, where no check covers it, rewritten by the broker; what is stored is sound (seed ${seed})`, async () => {
     const broker = await TestBroker.start()
