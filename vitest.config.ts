@@ -13,6 +13,7 @@ export default defineConfig({
       project('meta'),
       project('interaction'),
       project('sim', { testTimeout: 120_000 }),
+      project('fuzz', { testTimeout: 120_000 }),
       project('integration', { globalSetup: ['test/integration/global-setup.ts'], testTimeout: 120_000, hookTimeout: 60_000 }),
     ],
     reporters: ['default'],

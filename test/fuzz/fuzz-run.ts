@@ -2,7 +2,8 @@ import { getHeapStatistics } from 'node:v8'
 import { Prng } from '../../src/base/prng.ts'
 import { type Coverage } from './coverage.ts'
 import { type Specimen } from './grammar/specimen.ts'
-import { canCollect, collectGarbage, Meters, stallMsMax } from './meters.ts'
+import { collectGarbage, Meters, stallMsMax } from './meters.ts'
+import { type KnownFailure, knownFailure } from './known-failures.ts'
 import { minimise } from './minimise.ts'
 import { mutate } from './mutators.ts'
 import { Finding, type FuzzInput, type Target } from './target.ts'
@@ -32,6 +33,8 @@ export interface FuzzReport {
   /** Inputs that were the first to reach an outcome, or a block of code. */
   readonly kept: readonly (FuzzInput & { readonly why: string })[]
   readonly failures: readonly Failure[]
+  /** Failures that are on the list, how often each, and an input that shows it. */
+  readonly known: ReadonlyMap<KnownFailure, { count: number, readonly input: FuzzInput | undefined }>
 }
 
 /** Inputs between two checks of honest use, and between two looks at the coverage. */
@@ -54,8 +57,8 @@ export async function fuzz(open: () => Promise<Target>, options: FuzzOptions): P
 }
 
 /** Runs inputs as they are, with all that is enforced. */
-export async function replay(open: () => Promise<Target>, inputs: readonly FuzzInput[]): Promise<readonly Failure[]> {
-  return (await fuzz(open, { seed: 1, inputs: inputs.length, corpus: inputs })).failures
+export function replay(open: () => Promise<Target>, inputs: readonly FuzzInput[]): Promise<FuzzReport> {
+  return fuzz(open, { seed: 1, inputs: inputs.length, corpus: inputs })
 }
 
 class FuzzRun {
@@ -66,6 +69,7 @@ class FuzzRun {
   private readonly kept: (FuzzInput & { readonly why: string })[] = []
   private readonly outcomes = new Set<string>()
   private readonly failures = new Map<string, Failure>()
+  private readonly known = new Map<KnownFailure, { count: number, readonly input: FuzzInput | undefined }>()
   private slice: FuzzInput[] = []
   private target!: Target
   private coverage: Coverage | undefined
@@ -96,7 +100,7 @@ class FuzzRun {
     await this.endSlice()
     this.endGuidance()
     this.meters.loopDelay.disable()
-    return { meters: this.meters, kept: this.kept, failures: [...this.failures.values()] }
+    return { meters: this.meters, kept: this.kept, failures: [...this.failures.values()], known: this.known }
   }
 
   async close(): Promise<void> {
@@ -125,7 +129,7 @@ class FuzzRun {
     const tookMs = watch.tookMs()
     const allocated = held() - heldBefore
     this.meters.add(specimen.bytes.length, tookMs)
-    if (allocated > 2 * specimen.bytes.length + this.target.limitBytes / 2) await this.weigh(specimen, allocated)
+    if (allocated > 2 * specimen.bytes.length + this.target.limitBytes / 8) await this.weigh(specimen)
     if (tookMs > stallMsMax) await this.time(specimen, tookMs)
     if (!this.outcomes.has(outcome)) {
       this.outcomes.add(outcome)
@@ -137,16 +141,13 @@ class FuzzRun {
   }
 
   /** Allocated much: once more, with no garbage of others around it. */
-  private async weigh(input: FuzzInput, first: number): Promise<void> {
-    let allocated = first
-    if (canCollect) {
-      collectGarbage()
-      const before = held()
-      await this.target.run(input)
-      allocated = held() - before
-    }
+  private async weigh(input: FuzzInput): Promise<void> {
+    collectGarbage()
+    const before = held()
+    await this.target.run(input)
+    const allocated = held() - before
     this.meters.sample()
-    if (this.meters.addMemory(input.bytes.length, this.target.limitBytes, allocated) || !canCollect) return
+    if (this.meters.addMemory(input.bytes.length, this.target.limitBytes, allocated)) return
     await this.fail(new Finding(`${input.bytes.length} bytes made it allocate ${mib(allocated)}`), input)
   }
 
@@ -217,6 +218,13 @@ class FuzzRun {
 
   private async fail(error: unknown, input: FuzzInput | undefined): Promise<void> {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+    const known = knownFailure(this.target.name, message)
+    if (known !== undefined) {
+      const counted = this.known.get(known)
+      if (counted === undefined) this.known.set(known, { count: 1, input })
+      else counted.count++
+      return
+    }
     const shape = `${input?.kind.replace(/ v\d+$/, '') ?? ''} ${message.replace(/\d+/g, '#').slice(0, 120)}`
     if (this.failures.has(shape)) return
     this.failures.set(shape, { message, error, input })
@@ -236,7 +244,7 @@ class FuzzRun {
       const before = held()
       await target.run(input)
       const allocated = held() - before
-      if (canCollect && !new Meters().addMemory(input.bytes.length, target.limitBytes, allocated)) return shape?.includes('allocate') ?? true
+      if (!new Meters().addMemory(input.bytes.length, target.limitBytes, allocated)) return shape?.includes('allocate') ?? true
       await target.check?.()
       return false
     } catch (error) {

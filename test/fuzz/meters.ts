@@ -1,4 +1,6 @@
 import { createHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 /** An input that holds the event loop for longer has to be shown to do so again before it counts. */
 export const stallMsMax = 50
@@ -6,14 +8,10 @@ export const stallMsMax = 50
 /** Memory below this is never counted: what the process needs to count it, and garbage of the fuzzer's own. */
 const noiseBytes = 4 * 1024 * 1024
 
-const collect = (globalThis as { gc?: () => void }).gc
-
-/** Whether garbage can be collected on demand (node --expose-gc); without, memory is not enforced. */
-export const canCollect = collect !== undefined
-
-export function collectGarbage(): void {
-  collect?.()
-}
+// Also in a process that was not started with --expose-gc, such as that of a test.
+setFlagsFromString('--expose-gc')
+/** Collects all garbage, so that what is held before and after an input can be compared. */
+export const collectGarbage = runInNewContext('gc') as () => void
 
 /** Bytes that this process has allocated and not given back. Threads of codecs and their buffers are in `external`. */
 export function heldBytes(): number {

@@ -1,6 +1,7 @@
 import { type Target, type TargetName } from '../target.ts'
 import { BatchesTarget } from './batches.ts'
 import { CodecsTarget } from './codecs.ts'
+import { FilesTarget } from './files.ts'
 import { FramesTarget } from './frames.ts'
 import { RequestsTarget } from './requests.ts'
 
@@ -11,6 +12,6 @@ export async function openTarget(name: TargetName, seed: number): Promise<Target
     case 'batches': return new BatchesTarget()
     case 'requests': return RequestsTarget.open(seed)
     case 'frames': return FramesTarget.open()
-    default: throw new Error(name)
+    case 'files': return FilesTarget.open()
   }
 }
