@@ -6,7 +6,8 @@
  * The unclean tail is what lies above the recovery point at the kill, from the last index entry below it: nothing else of a log is read. It
  * is measured for a log with durability fsync, whose recovery point follows, and for one whose 1 GiB is a single active segment with
  * durability os, of which nothing counts as synced. Each with the files in the page cache and, where dd can drop them from it, without. A start on an empty
- * directory is measured too, since loading the program is no part of recovery.
+ * directory is measured too, since loading the program and making the first files is no part of recovery: that is what a start on the log takes
+ * longer than it. The broker syncs what it keeps; of the copies that are measured all is synced before.
  */
 import { spawnSync } from 'node:child_process'
 import { closeSync, cpSync, fsyncSync, mkdtempSync, openSync, readFileSync, readSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -93,7 +94,7 @@ function prepare(directory: string, cold: boolean): boolean {
 interface Started {
   /** The whole start as a shell sees it. */
   readonly allMs: number
-  /** How much of it the logs took, as the broker's own line tells. */
+  /** How much of it the data directory and its logs took, as the broker's own line tells. */
   readonly logsMs: number
 }
 
@@ -118,21 +119,37 @@ async function inCopy<T>(directory: string, run: (copy: string) => Promise<T>): 
 
 const median = (numbers: readonly number[]): number => [...numbers].sort((left, right) => left - right)[Math.floor(numbers.length / 2)]!
 
-async function measure(directory: string, cold: boolean): Promise<{ readonly readMs: number, readonly restart: Started, readonly emptyMs: number } | undefined> {
-  const tail = uncleanTail(directory)
-  if (!prepare(directory, cold)) return undefined
-  if (!cold) readMs(tail.ranges)
-  const plainMs = readMs(tail.ranges)
-  const restart = await inCopy(directory, async (copy) => {
+interface Row {
+  readonly readMs: number
+  readonly restart: Started
+  readonly empty: Started
+}
+
+/** The same files are read and recovered, one right after the other: disks and neighbours change by the second. */
+async function measure(directory: string, cold: boolean): Promise<Row | undefined> {
+  const row = await inCopy(directory, async (copy) => {
+    const { ranges } = uncleanTail(copy)
+    if (!prepare(copy, cold)) return undefined
+    if (!cold) readMs(ranges)
+    const plainMs = readMs(ranges)
     prepare(copy, cold)
-    return startMs(copy)
+    return { readMs: plainMs, restart: await startMs(copy) }
   })
+  if (row === undefined) return undefined
   const empty = mkdtempSync(join(tmpdir(), 'millrace-restart-'))
   try {
-    return { readMs: plainMs, restart, emptyMs: (await startMs(empty)).allMs }
+    return { ...row, empty: await startMs(empty) }
   } finally {
     rmSync(empty, { recursive: true, force: true })
   }
+}
+
+function say(rows: readonly Row[], what: string): void {
+  const of = (value: (row: Row) => number): string => median(rows.map(value)).toFixed(1)
+  const recovery = ({ restart, empty }: Row): number => restart.logsMs - empty.logsMs
+  const more = ({ restart, empty }: Row): number => restart.allMs - empty.allMs
+  console.log(`  ${what}  plain read ${of(row => row.readMs)} ms; recovery ${of(recovery)} ms, ${of(row => recovery(row) / row.readMs)}x; `
+    + `start ${of(row => row.restart.allMs)} ms, ${of(more)} ms more than on an empty directory, ${of(row => more(row) / row.readMs)}x`)
 }
 
 ensureBuilt()
@@ -147,12 +164,7 @@ for (const { name, configs } of scenarios) {
         const row = await measure(directory, cold)
         if (row !== undefined) rows.push(row)
       }
-      if (rows.length === 0) continue
-      const plain = median(rows.map((row) => row.readMs))
-      const logs = median(rows.map((row) => row.restart.logsMs))
-      const more = median(rows.map((row) => row.restart.allMs - row.emptyMs))
-      console.log(`  ${cold ? 'from the disk      ' : 'from the page cache'}  plain read ${plain.toFixed(1)} ms, logs recovered in ${logs} ms (${(logs / plain).toFixed(2)}x), `
-        + `start ${median(rows.map((row) => row.restart.allMs)).toFixed(0)} ms, ${more.toFixed(0)} ms more than on an empty directory (${(more / plain).toFixed(2)}x)`)
+      if (rows.length > 0) say(rows, cold ? 'from the disk      ' : 'from the page cache')
     }
   } finally {
     rmSync(directory, { recursive: true, force: true })

@@ -173,7 +173,7 @@ export class LogDirectory implements LogHome {
 
   /** Throws MR_LOG_MISSING when the log was in this directory once. */
   checkNew(id: PartitionId): void {
-    this.lost.check(id)
+    if (this.lost.check(id)) this.staleNames.add(partitionName(id))
   }
 
   /** A new log. Its directory comes into being under the name of a deleted one, so that a crash leaves nothing half made. */

@@ -35,12 +35,12 @@ export class LostLogs {
     this.lost.set(name, { ...known, recoveryPoint: known.recoveryPoint ?? known.highWatermark, topicId })
   }
 
-  /** Throws MR_LOG_MISSING when the log was here once. */
-  check(id: PartitionId): void {
+  /** Throws MR_LOG_MISSING when the log was here once. Forgets one of another topic; then its name stands in the checkpoints still, and this is true. */
+  check(id: PartitionId): boolean {
     const name = partitionName(id)
     const lost = this.lost.get(name)
-    if (lost === undefined) return
-    if (lost.topicId !== undefined && lost.topicId !== id.topicId) return void this.lost.delete(name)
+    if (lost === undefined) return false
+    if (lost.topicId !== undefined && lost.topicId !== id.topicId) return this.lost.delete(name)
     const { topic, partition } = id
     const end = Math.max(lost.recoveryPoint, lost.highWatermark)
     throw new MillraceError('MR_LOG_MISSING', lost.topicId === undefined ? {

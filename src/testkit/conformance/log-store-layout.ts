@@ -276,7 +276,10 @@ export const layoutClaims: readonly LogStoreClaim[] = [
     await subject.restart!(files => files.rename(`${subject.dataDirectory!}/elsewhere`, directory))
     checkEqual((await readRecords(subject, reopened(subject, log, settings))).length, 5, 'records, when it is back')
     await subject.restart!(files => files.remove(directory))
-    checkEqual(subject.store.create({ ...log.id, topicId: newTopicId() }, topicSettings(settings)).endOffset, 0, 'end of the log of another topic')
+    const other = subject.store.create({ ...log.id, topicId: newTopicId() }, topicSettings(settings))
+    append(other, makeBatch(2))
+    await subject.kill!()
+    checkEqual((await readRecords(subject, reopened(subject, other, settings))).length, 2, 'records of the log of another topic, after a kill')
   }),
   claim('the directory of a removed log is freed after file.delete.delay.ms, or at the next start', async subject => {
     const named = (files: FileSystem, log: PartitionLog): string[] => files.list(subject.dataDirectory!).filter(name => name.startsWith(log.id.topic))
