@@ -12,6 +12,7 @@ export class Broker {
   readonly identity: BrokerIdentity
   readonly #host: PluginHost
   readonly #life: BrokerLife
+  #started = false
   readonly #check: (() => Promise<void>) | undefined
 
   /** `check` comes before anything is started. */
@@ -24,9 +25,11 @@ export class Broker {
 
   /**
    * Resolves when clients may connect: everything that was on disk is recovered. Rejects with the MillraceError of the plugin that
-   * could not start, after the others were stopped again.
+   * could not start, after the others were stopped again. A second call rejects with MR_BROKER_STARTED.
    */
   async start(): Promise<void> {
+    if (this.#started) throw new MillraceError('MR_BROKER_STARTED')
+    this.#started = true
     for (const warning of this.#life.warnings) this.#host.get(Logger).warn(warning)
     await this.#check?.()
     await this.#host.start()

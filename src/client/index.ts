@@ -48,7 +48,9 @@ function thisMachine(): ClientWorld {
   return machine
 }
 
-function newClient(options: ClientOptions, closesWithLast: boolean): Client {
+function newClient(given: ClientOptions | undefined, closesWithLast: boolean): Client {
+  // Who calls it without types and without options is told which one is missing.
+  const options: Partial<ClientOptions> = given ?? {}
   const world = { ...thisMachine(), ...options.world, ...(options.logger === undefined ? {} : { logger: options.logger }) }
   return new Client(world, clientSettings(options), closesWithLast)
 }

@@ -32,3 +32,20 @@ describe('the memory preset', () => {
     expect((await composeBroker({ file: { data: '/var/lib/millrace' } })).warnings).toEqual([])
   })
 })
+
+describe('a broker is started once', () => {
+  it('and goes on serving when it is told to a second time', async () => {
+    const broker = await createBroker({ preset: 'memory' })
+    await broker.start()
+    await expect(broker.start()).rejects.toMatchObject({ code: 'MR_BROKER_STARTED' })
+    expect(broker.bootstrap).toMatch(/:\d+$/)
+    expect(await broker.stop()).toEqual([])
+  })
+
+  it('and not again after it was stopped', async () => {
+    const broker = await createBroker({ preset: 'memory' })
+    await broker.start()
+    await broker.stop()
+    await expect(broker.start()).rejects.toMatchObject({ code: 'MR_BROKER_STARTED' })
+  })
+})
