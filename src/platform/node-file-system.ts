@@ -28,7 +28,11 @@ export class NodeFileSystem implements FileSystem {
   }
 
   open(path: string, mode: 'read' | 'update' | 'create' | 'ensure'): File {
-    return attempt('open', path, () => new NodeFile(path, fs.openSync(path, flagsOf[mode], 0o644), this.context))
+    return attempt('open', path, () => {
+      const descriptor = fs.openSync(path, flagsOf[mode], 0o644)
+      if (mode === 'read') refuseDirectory(descriptor)
+      return new NodeFile(path, descriptor, this.context)
+    })
   }
 
   list(path: string): string[] {
@@ -53,7 +57,14 @@ export class NodeFileSystem implements FileSystem {
   }
 
   remove(path: string): void {
-    attempt('remove', path, () => fs.rmSync(path, { recursive: true, force: true }))
+    attempt('remove', path, () => {
+      try {
+        fs.rmSync(path, { recursive: true, force: true })
+      } catch (error) {
+        // A file where a directory should be: nothing of that name.
+        if (errnoOf(error) !== 'ENOTDIR') throw error
+      }
+    })
   }
 
   syncDirectory(path: string): void {
@@ -73,6 +84,13 @@ export class NodeFileSystem implements FileSystem {
       return found.bavail * found.bsize
     })
   }
+}
+
+/** A system opens directories for reading, too, and lets each read of them fail. */
+function refuseDirectory(descriptor: number): void {
+  if (!fs.fstatSync(descriptor).isDirectory()) return
+  fs.closeSync(descriptor)
+  throw Object.assign(new Error('EISDIR: a directory was to be read as a file'), { code: 'EISDIR' })
 }
 
 /** Not Node's own `recursive`: it never returns where a parent is there and yet the system says that it is not, as procfs does. */

@@ -72,8 +72,11 @@ export type FileFault = ErrorFault | ReadDamageFault | WriteDamageFault | LyingS
 
 export type DamageFault = ReadDamageFault | WriteDamageFault | LyingSyncFault
 
-const codeOf: Readonly<Record<ErrorFault['error'], ErrorCode>> = {
+type Errno = ErrorFault['error'] | 'EBADF' | 'EINVAL'
+
+const codeOf: Readonly<Record<Errno, ErrorCode>> = {
   ENOSPC: 'MR_FILE_NO_SPACE', EIO: 'MR_FILE_FAILED', EACCES: 'MR_FILE_DENIED', EMFILE: 'MR_FILE_FAILED', EROFS: 'MR_FILE_DENIED',
+  EBADF: 'MR_FILE_FAILED', EINVAL: 'MR_FILE_FAILED',
 }
 
 export interface FailingCall {
@@ -171,7 +174,7 @@ export function nameOfFault(fault: FileFault): string {
   return `${fault.operation}: ${fault.error}${written}${fault.operation === 'sync' ? `, blocks ${fault.blocks ?? 'keep'}` : ''}`
 }
 
-export function fileFailure(errno: ErrorFault['error'], operation: FileOperation): MillraceError {
+export function fileFailure(errno: Errno, operation: FileOperation): MillraceError {
   return new MillraceError(codeOf[errno], { operation: operation.kind, path: operation.path, reason: errno })
 }
 

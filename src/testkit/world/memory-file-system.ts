@@ -8,19 +8,13 @@ import { DiskContent } from './disk-content.ts'
 import { DiskDirectory, type DiskNode, type NameChange } from './disk-directory.ts'
 import { DiskFile } from './disk-file.ts'
 import { crashedTree, forkTree } from './disk-tree.ts'
+import { badPath, nodeAt, placeAt, type NamePlace } from './disk-walk.ts'
 import { type FaultCounts } from './fault-counts.ts'
 import { type FileFaults, type FileOperation, type FileOperationKind, type Hit } from './file-faults.ts'
 import { MemoryDisk, type MemoryFileSystemOptions } from './memory-disk.ts'
 import { MemoryFile } from './memory-file.ts'
-import { normalPath, pathParts } from './memory-path.ts'
 
 export { type MemoryFileSystemOptions } from './memory-disk.ts'
-
-interface Place {
-  readonly directory: DiskDirectory
-  readonly name: string
-  readonly node: DiskNode | undefined
-}
 
 export interface PowerCutOptions {
   /** The least that the disk writes whole. Default: that of the file system, or one of both by chance. */
@@ -41,7 +35,7 @@ export class MemoryFileSystem implements FileSystem {
   private readonly disk: MemoryDisk
   private readonly root: DiskDirectory
   private readonly fileAt = (path: string): DiskFile | undefined => {
-    const node = this.lookUp(pathParts(path))
+    const node = nodeAt(this.root, path)
     return node?.kind === 'file' ? node : undefined
   }
 
@@ -49,7 +43,7 @@ export class MemoryFileSystem implements FileSystem {
     this.disk = disk
     this.root = disk.root
     this.faults = disk.faults
-    this.damage = new AtRestDamage(disk, path => this.lookUp(pathParts(path)))
+    this.damage = new AtRestDamage(disk, path => nodeAt(this.root, path))
   }
 
   /** Sees the calls too, after the observer of the options. Set it to enumerate crashes: see `crashMoment`. */
@@ -62,10 +56,12 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   open(path: string, mode: 'read' | 'update' | 'create' | 'ensure'): File {
-    const place = this.find(path, 'open')
+    const place = this.find(path, 'open', mode === 'create' ? 'MR_FILE_EXISTS' : 'MR_FILE_FAILED')
     const makes = mode === 'create' || (mode === 'ensure' && place.node === undefined)
     this.begin({ kind: makes ? 'create' : 'open', path })
-    let node = place.node
+    let { node } = place
+    if (place.slash && node?.kind !== 'directory' && !makes && mode !== 'ensure') throw failure('MR_FILE_NOT_FOUND', 'open', path, 'ENOTDIR')
+    if (place.slash) throw failure('MR_FILE_FAILED', 'open', path, 'EISDIR')
     if (mode === 'create' && node !== undefined) throw failure('MR_FILE_EXISTS', 'open', path)
     if (node?.kind === 'directory') throw failure('MR_FILE_FAILED', 'open', path, 'EISDIR')
     if (node === undefined) {
@@ -83,21 +79,22 @@ export class MemoryFileSystem implements FileSystem {
 
   stat(path: string): FileStat | undefined {
     this.begin({ kind: 'stat', path })
-    const node = this.lookUp(pathParts(path))
+    const node = this.nodeAt(path, 'stat')
     if (node === undefined) return undefined
     return { kind: node.kind, bytes: node.kind === 'file' ? node.size : 0, modifiedMs: node.modifiedMs }
   }
 
   makeDirectory(path: string): void {
     this.begin({ kind: 'make directory', path })
-    let directory = this.root
-    const parts = pathParts(path)
-    for (const [depth, name] of parts.entries()) {
-      const node = directory.entries.get(name)
-      if (node?.kind === 'file') throw failure(depth === parts.length - 1 ? 'MR_FILE_EXISTS' : 'MR_FILE_NOT_FOUND', 'make directory', path)
-      const next = node ?? new DiskDirectory(this.disk.nowMs())
-      if (node === undefined) this.link({ directory, name, node }, next)
-      directory = next
+    this.checkPath(path, 'make directory')
+    let at = ''
+    const names = path.split('/').filter(name => name !== '')
+    for (const [depth, name] of names.entries()) {
+      const place = placeAt(this.root, at = `${at}/${name}`)
+      if (place === 'nowhere') throw failure('MR_FILE_NOT_FOUND', 'make directory', path)
+      if (place === 'directory') continue
+      if (place.node?.kind === 'file') throw failure(depth === names.length - 1 && !path.endsWith('/') ? 'MR_FILE_EXISTS' : 'MR_FILE_NOT_FOUND', 'make directory', path)
+      if (place.node === undefined) this.link(place, new DiskDirectory(this.disk.nowMs()))
     }
   }
 
@@ -107,24 +104,24 @@ export class MemoryFileSystem implements FileSystem {
     const target = this.find(to, 'rename')
     const moved = source.node
     if (moved === undefined) throw failure('MR_FILE_NOT_FOUND', 'rename', from)
+    if ((source.slash || target.slash) && moved.kind === 'file') throw failure('MR_FILE_NOT_FOUND', 'rename', from, 'ENOTDIR')
     if (moved === target.node) return
+    if (source.way.some(directory => directory === target.node)) throw failure('MR_FILE_EXISTS', 'rename', from, 'ENOTEMPTY')
     if (moved.kind === 'directory') {
+      if (target.way.includes(moved)) throw failure('MR_FILE_FAILED', 'rename', from, 'EINVAL')
       if (target.node?.kind === 'file') throw failure('MR_FILE_NOT_FOUND', 'rename', from, 'ENOTDIR')
       if (target.node !== undefined && target.node.entries.size > 0) throw failure('MR_FILE_EXISTS', 'rename', from)
-      if (`${normalPath(to)}/`.startsWith(`${normalPath(from)}/`)) throw failure('MR_FILE_FAILED', 'rename', from, 'EINVAL')
     } else if (target.node?.kind === 'directory') throw failure('MR_FILE_FAILED', 'rename', from, 'EISDIR')
-    this.move(source, { ...target, node: moved })
+    this.move(source, target, moved)
     if (target.node?.kind === 'file') this.disk.unlinked(target.node)
     source.directory.modifiedMs = target.directory.modifiedMs = this.disk.nowMs()
   }
 
   remove(path: string): void {
     this.begin({ kind: 'remove', path })
-    const parts = pathParts(path)
-    const parent = this.lookUp(parts.slice(0, -1))
-    const name = parts.at(-1)
-    if (name === undefined || parent?.kind !== 'directory') return
-    this.unlink(parent, name)
+    this.checkPath(path, 'remove')
+    const place = placeAt(this.root, path)
+    if (typeof place === 'object' && !(place.slash && place.node?.kind === 'file')) this.unlink(place.directory, place.name)
   }
 
   syncDirectory(path: string): void {
@@ -136,7 +133,7 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   freeBytes(path: string): number {
-    if (this.lookUp(pathParts(path)) === undefined) throw failure('MR_FILE_NOT_FOUND', 'free bytes', path)
+    if (this.nodeAt(path, 'free bytes') === undefined) throw failure('MR_FILE_NOT_FOUND', 'free bytes', path)
     return Math.min(Number.MAX_SAFE_INTEGER, this.disk.freeBytes)
   }
 
@@ -224,16 +221,17 @@ export class MemoryFileSystem implements FileSystem {
     return new MemoryFileSystem(options, new MemoryDisk(options, root, this.disk))
   }
 
-  private link(place: Place, node: DiskNode): void {
+  private link(place: NamePlace, node: DiskNode): void {
     if (node.kind === 'file') node.links++
     DiskDirectory.change([{ directory: place.directory, name: place.name, node }], this.disk.next())
     place.directory.modifiedMs = this.disk.nowMs()
   }
 
-  private move(source: Place, target: Place): void {
+  private move(source: NamePlace, target: NamePlace, node: DiskNode): void {
     const gone: NameChange = { directory: source.directory, name: source.name, node: undefined }
-    if (target.node?.kind === 'directory' || this.disk.names === 'ordered') return DiskDirectory.change([gone, target], this.disk.next())
-    DiskDirectory.change([target], this.disk.next())
+    const made: NameChange = { directory: target.directory, name: target.name, node }
+    if (node.kind === 'directory' || this.disk.names === 'ordered') return DiskDirectory.change([gone, made], this.disk.next())
+    DiskDirectory.change([made], this.disk.next())
     DiskDirectory.change([gone], this.disk.next())
   }
 
@@ -246,28 +244,28 @@ export class MemoryFileSystem implements FileSystem {
     directory.modifiedMs = this.disk.nowMs()
   }
 
-  private find(path: string, operation: FileOperationKind): Place {
-    const parts = pathParts(path)
-    const name = parts.pop()
-    const directory = this.lookUp(parts)
-    if (name === undefined) throw failure('MR_FILE_FAILED', operation, path, 'EISDIR')
-    if (directory?.kind !== 'directory') throw failure('MR_FILE_NOT_FOUND', operation, path)
-    return { directory, name, node: directory.entries.get(name) }
+  private find(path: string, operation: FileOperationKind, ofDirectory: ErrorCode = 'MR_FILE_FAILED'): NamePlace {
+    this.checkPath(path, operation)
+    const place = placeAt(this.root, path)
+    if (place === 'nowhere') throw failure('MR_FILE_NOT_FOUND', operation, path)
+    if (place === 'directory') throw failure(ofDirectory, operation, path, 'EISDIR')
+    return place
   }
 
   private directoryAt(path: string, operation: FileOperationKind): DiskDirectory {
-    const node = this.lookUp(pathParts(path))
+    const node = this.nodeAt(path, operation)
     if (node?.kind !== 'directory') throw failure('MR_FILE_NOT_FOUND', operation, path)
     return node
   }
 
-  private lookUp(parts: readonly string[]): DiskNode | undefined {
-    let node: DiskNode | undefined = this.root
-    for (const part of parts) {
-      if (node?.kind !== 'directory') return undefined
-      node = node.entries.get(part)
-    }
-    return node
+  private nodeAt(path: string, operation: string): DiskNode | undefined {
+    this.checkPath(path, operation)
+    return nodeAt(this.root, path)
+  }
+
+  private checkPath(path: string, operation: string): void {
+    const bad = badPath(path)
+    if (bad !== undefined) throw failure('MR_FILE_FAILED', operation, path, bad)
   }
 
   private begin(operation: FileOperation): Hit {

@@ -57,7 +57,7 @@ export class MemoryFile implements File {
     for (const piece of pieces) total += piece.length
     const operation: FileOperation = { kind: 'write', path: this.path, bytes: total, position }
     const { failing, damage, happened } = this.disk.begin(operation)
-    if (!this.writable) throw fileFailure('EACCES', operation)
+    if (!this.writable && total > 0) throw fileFailure('EBADF', operation)
     if (failing !== undefined) {
       this.writePrefix(this.content, pieces, position, failing.keptBytes)
       throw failing.error
@@ -94,7 +94,7 @@ export class MemoryFile implements File {
   truncate(bytes: number): void {
     const operation: FileOperation = { kind: 'truncate', path: this.path, bytes }
     this.begin(operation)
-    if (!this.writable) throw fileFailure('EACCES', operation)
+    if (!this.writable) throw fileFailure('EINVAL', operation)
     this.disk.grew(this.content, bytes - this.content.size)
     if (bytes < this.content.size) this.disk.remember(this.content)
     this.content.truncate(bytes, this.disk.next())
