@@ -137,6 +137,8 @@ export class MemoryKeyValueEngine implements KeyValueEngine {
   check(operation: KeyValueOperation): void {
     this.options.observe?.(operation)
     const reason = this.failWith?.(operation)
+    // A full disk is met by an open with the port's own error, as LevelDB's is.
+    if (reason === 'ENOSPC' && operation.kind === 'open') throw new MillraceError('MR_FILE_NO_SPACE', { operation: 'open', path: operation.path, reason })
     if (reason !== undefined) throw new MillraceError('MR_FILE_FAILED', { operation: operation.kind, path: operation.path, reason })
   }
 
