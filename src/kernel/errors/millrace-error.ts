@@ -32,6 +32,11 @@ export function isMillraceError(error: unknown, code?: ErrorCode): error is Mill
   return code === undefined || (error as MillraceError).code === code
 }
 
+/** The message of an error that is answered and never thrown: an Error would look at the stack, which takes microseconds. */
+export function errorText(code: ErrorCode, details: ErrorDetails): string {
+  return fillTemplate(errorTable[code].template, details)
+}
+
 /**
  * What an error adds to a sentence that has named what failed already: its reason where it has one, else all that it says. A whole message inside
  * of another would name the same thing twice.
@@ -42,6 +47,12 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** What a client has sent may be in a message, which goes into logs and answers: not all of it where it is long. */
+const detailLengthMax = 1000
+
 function fillTemplate(template: string, details: ErrorDetails): string {
-  return template.replace(/\{(\w+)\}/g, (_all, name: string) => String(details[name] ?? ''))
+  return template.replace(/\{(\w+)\}/g, (_all, name: string) => {
+    const text = String(details[name] ?? '')
+    return text.length <= detailLengthMax ? text : `${text.slice(0, detailLengthMax)}…`
+  })
 }

@@ -17,6 +17,9 @@ export function checkTopicName(name: string): void {
   if (reason !== undefined) throw new MillraceError('MR_TOPIC_NAME_INVALID', { topic: name, reason })
 }
 
+/** The same as a question: nothing is thrown, which would be dear for a request with thousands of bad names. */
+export const isTopicName = (name: string): boolean => nameFault(name) === undefined
+
 /** Refuses a name that no topic may be given, with MR_TOPIC_NAME_INVALID or MR_TOPIC_NAME_RESERVED. */
 export function checkNewTopicName(name: string): void {
   checkTopicName(name)

@@ -1,4 +1,4 @@
-import { isMillraceError, MillraceError, reasonOf, type ErrorCode } from '../errors/index.ts'
+import { isMillraceError, MillraceError, reasonOf, type ErrorCode, type ErrorDetails } from '../errors/index.ts'
 import { type TopicSettings } from '../model/topic-settings.ts'
 import { type Compression } from '../ports/compression.ts'
 import {
@@ -114,13 +114,21 @@ export class BatchCheck {
     return this.refuse(error.code, reasonOf(error))
   }
 
-  /** The refusal as an error to throw or to answer with. */
+  /** The refusal as an error to throw. */
   error(topic: string, rules: Rules, sizeBytes: number): MillraceError {
-    const code = this.code ?? 'MR_RECORD_BATCH_INVALID'
-    return new MillraceError(code, {
+    return new MillraceError(this.refusal, this.details(topic, rules, sizeBytes))
+  }
+
+  /** The code of the refusal, and its details: to answer with, without an Error. */
+  get refusal(): ErrorCode {
+    return this.code ?? 'MR_RECORD_BATCH_INVALID'
+  }
+
+  details(topic: string, rules: Rules, sizeBytes: number): ErrorDetails {
+    return {
       reason: this.reason, topic, size: sizeBytes,
-      limit: code === 'MR_RECORD_TOO_LARGE' ? rules.maxMessageBytes : this.limitBytes, codec: codecName(this.codec), package: '',
-    })
+      limit: this.refusal === 'MR_RECORD_TOO_LARGE' ? rules.maxMessageBytes : this.limitBytes, codec: codecName(this.codec), package: '',
+    }
   }
 
   private checkFields(bytes: Uint8Array, at: number): boolean {

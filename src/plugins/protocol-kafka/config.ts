@@ -7,7 +7,7 @@ export const protocolKafkaConfig = z.object({
     .describe('Allows to listen beyond this machine although nobody has to say who they are.'),
   requestsPerConnectionMax: z.number().int().min(1).max(100_000).default(2000)
     .describe('Requests of one connection that may be under way; above it the connection is not read.'),
-  requestElementsMax: z.number().int().min(1000).max(100_000_000).default(100_000)
+  requestElementsMax: z.number().int().min(1000).max(100_000_000).default(20_000)
     .describe('Elements that all arrays of one request may have together; a request with more is refused before it is read to the end.'),
   outputBytesMax: z.number().int().min(65_536).default(8 * 1024 * 1024)
     .describe('Bytes of answers that a connection may leave unread before no further request of it is handled.'),

@@ -1,4 +1,5 @@
 import { type BytesReader } from '../../base/bytes-reader.ts'
+import { utf8Length } from '../../base/bytes-writer.ts'
 import { readText } from './text-cache.ts'
 
 /**
@@ -16,17 +17,27 @@ export function limitElements(most: number): void {
   elementsMax = most
 }
 
+const shortTextBytesMax = 0x7fff
+
 const nullRefused = (reader: BytesReader): never =>
   reader.fail('malformed', 'value', reader.position, 'null is not allowed here')
 
 export function shortTextOrNull(reader: BytesReader): string | null {
   const length = reader.int16()
-  return length < 0 ? null : readText(reader, length)
+  return length < 0 ? null : readShortText(reader, length)
 }
 
 export function shortText(reader: BytesReader): string {
   const length = reader.int16()
-  return length < 0 ? nullRefused(reader) : readText(reader, length)
+  return length < 0 ? nullRefused(reader) : readShortText(reader, length)
+}
+
+/** Bytes that are not UTF-8 become U+FFFD, of three bytes each. What has grown beyond a length of 16 bits could never be answered with. */
+function readShortText(reader: BytesReader, length: number): string {
+  const start = reader.position
+  const text = readText(reader, length)
+  if (length > shortTextBytesMax / 3 && utf8Length(text) > shortTextBytesMax) reader.fail('malformed', 'string', start, 'it is not UTF-8')
+  return text
 }
 
 export function compactTextOrNull(reader: BytesReader): string | null {

@@ -23,6 +23,11 @@ const textsByName: Readonly<Record<string, readonly string[]>> = { key: ['group'
 const bits: Readonly<Record<string, 1 | 2 | 4 | 8>> = { bool: 1, int8: 1, int16: 2, uint16: 2, int32: 4, int64: 8 }
 const encoder = new TextEncoder()
 
+/** As long as a length of 16 bits can say, or longer: what is added to it has no room. Not always UTF-8. */
+function longestText(prng: Prng, flexible: boolean): Uint8Array {
+  return new Uint8Array(flexible ? prng.pick([32_767, 32_768, 100_000]) : prng.pick([32_767, 32_766, 32_700, 11_000])).fill(prng.pick([0x78, 0x78, 0xff]))
+}
+
 /** How large the bodies may be that `makeMessage` makes on rare occasions. */
 export interface Sizes {
   /** Chance of one array with very many elements, which are really there. */
@@ -167,7 +172,8 @@ class MessageMaker {
 
   private bytes(kind: string, given: Uint8Array | undefined, flexible: boolean): void {
     const { writer, prng } = this
-    const content = given ?? (kind === 'records' ? makeBatches(prng, this.batch) : { bytes: prng.bytes(prng.pick([0, 1, 16, 200])), marks: [] })
+    const longest = kind === 'string' && prng.chance(0.004)
+    const content = longest ? longestText(prng, flexible) : given ?? (kind === 'records' ? makeBatches(prng, this.batch) : { bytes: prng.bytes(prng.pick([0, 1, 16, 200])), marks: [] })
     const bytes = content instanceof Uint8Array ? content : content.bytes
     this.count(bytes.length, flexible, kind === 'string' ? 2 : 4)
     if (content instanceof Uint8Array) writer.raw(content)

@@ -13,14 +13,14 @@ const byName = new Map(definitions.map(definition => [definition.name, definitio
 
 const isRequest = (kind: string): boolean => kind.includes('Request')
 /** The default of the broker's setting requestElementsMax. */
-const elementsMax = 100_000
+const elementsMax = 20_000
 /** Of larger inputs the reading alone is looked at, and weighed. */
 const roundTripBytesMax = 65_536
 
 /** Every request and response of every version, read by the codecs alone. What was read is written, and read again. */
 export class CodecsTarget implements Target {
   readonly name = 'codecs'
-  readonly limitBytes = 16 * 1024 * 1024
+  readonly limitBytes = 4 * 1024 * 1024
   private readonly reader = new BytesReader()
   private readonly writer = new BytesWriter()
 

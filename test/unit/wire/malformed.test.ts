@@ -131,6 +131,14 @@ describe('a malformed message', () => {
     expect(refusal(() => read(apiVersionsApi.request, 3, hex('00'))).message).toContain('ApiVersionsRequest v3 clientSoftwareName')
   })
 
+  test('with text that is not UTF-8, and is too long for its length once it is read, is refused; else it is read with U+FFFD', () => {
+    const request = (bytes: number): Uint8Array =>
+      new Uint8Array([...hex('00000001'), bytes >> 8, bytes & 0xff, ...new Uint8Array(bytes).fill(0xff), 1])
+    const name = (bytes: number): string | null => codecFor(metadataApi.request, 4).read(new BytesReader(request(bytes))).topics![0]!.name
+    expect(name(10_922)).toBe('\ufffd'.repeat(10_922))
+    expect(refusal(() => name(10_923)).message).toBe('cannot read MetadataRequest v4 topics[].name at byte 6: it is not UTF-8')
+  })
+
   test('with an int64 beyond 2^53 - 1 is refused', () => {
     const response = hex('00000000 00000001 0001 74 00000001 00000000 0000 0020000000000000 0000000000000000 00000000 ffffffff')
     expect(refusal(() => read(fetchApi.response, 4, response)).message)

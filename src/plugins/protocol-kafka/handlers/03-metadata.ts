@@ -1,6 +1,5 @@
-import { isMillraceError } from '../../../kernel/errors/index.ts'
 import { zeroUuid } from '../../../kernel/model/ids.ts'
-import { checkTopicName } from '../../../kernel/model/topic-name.ts'
+import { isTopicName } from '../../../kernel/model/topic-name.ts'
 import { type BrokerSettings } from '../../../kernel/ports/broker-settings.ts'
 import { type ClusterImage, type ClusterMetadata, type PartitionImage, type TopicImage } from '../../../kernel/ports/cluster-metadata.ts'
 import { type Exchange, type ProtocolHandler } from '../../../kernel/ports/protocol-handler.ts'
@@ -61,8 +60,9 @@ export class MetadataHandler implements ProtocolHandler {
     const { metadata, settings } = this.parts
     if (request.topics === null || (exchange.apiVersion >= 4 && !request.allowAutoTopicCreation)) return []
     const { topics } = metadata.image()
-    const names = request.topics.map(({ name }) => name).filter((name) => name !== null && !topics.has(name) && isTopicName(name)) as string[]
-    return names.length > 0 && settings.flag('auto.create.topics.enable') ? [...new Set(names)] : []
+    const names = new Set(request.topics.map(({ name }) => name).filter((name) => name !== null)) as ReadonlySet<string>
+    const missing = [...names].filter((name) => !topics.has(name) && isTopicName(name))
+    return missing.length > 0 && settings.flag('auto.create.topics.enable') ? missing : []
   }
 
   /** `created`: codes of topics that could not be created. */
@@ -133,14 +133,4 @@ function partitionOf(image: ClusterImage, partition: PartitionImage, exchange: E
 
 function missingTopic(errorCode: number, name: string | null, topicId: string): Topic {
   return { errorCode, name, topicId, partitions: [] }
-}
-
-function isTopicName(name: string): boolean {
-  try {
-    checkTopicName(name)
-    return true
-  } catch (error) {
-    if (isMillraceError(error, 'MR_TOPIC_NAME_INVALID')) return false
-    throw error
-  }
 }

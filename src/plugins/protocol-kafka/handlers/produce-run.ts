@@ -1,5 +1,6 @@
 import { AssertionError } from '../../../base/assert.ts'
-import { isMillraceError, MillraceError } from '../../../kernel/errors/index.ts'
+import { errorTable, errorText, isMillraceError, MillraceError } from '../../../kernel/errors/index.ts'
+import { topicNameLengthMax } from '../../../kernel/model/topic-name.ts'
 import { type ClusterMetadata } from '../../../kernel/ports/cluster-metadata.ts'
 import { type Compression } from '../../../kernel/ports/compression.ts'
 import { type Exchange } from '../../../kernel/ports/protocol-handler.ts'
@@ -165,7 +166,7 @@ export class ProduceRun implements Expiring {
     const replica = leaderOf(topic, partition.index, -1)
     if (typeof replica === 'number') {
       const code = codeForVersion(replica, this.exchange.apiKey, this.exchange.apiVersion)
-      this.refuseWith(answer, code, replica === kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION ? `${name}-${partition.index} does not exist` : null)
+      this.refuseWith(answer, code, replica === kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION ? unknownText(name, partition.index) : null)
       if (replica === kafkaErrors.NOT_LEADER_OR_FOLLOWER) this.hintLeader(answer, topic!)
       return
     }
@@ -264,8 +265,9 @@ export class ProduceRun implements Expiring {
   }
 
   private refuseChecked(check: BatchCheck, topic: TopicEntry, replica: Replica, records: Uint8Array, answer: PartitionAnswer): void {
-    const error = check.error(topic.image.name, replica.settings, records.length)
-    this.refuse(answer, error)
+    const { refusal } = check
+    const code = codeForVersion(errorTable[refusal].kafka, this.exchange.apiKey, this.exchange.apiVersion)
+    this.refuseWith(answer, code, errorText(refusal, check.details(topic.image.name, replica.settings, records.length)))
     if (this.exchange.apiVersion >= 8 && check.badRecords.length > 0) {
       answer.recordErrors = check.badRecords.map((batchIndex) => ({ batchIndex, batchIndexErrorMessage: check.reason }))
     }
@@ -326,6 +328,11 @@ function isDear(records: Uint8Array): boolean {
   if (records.length <= batchHeaderBytes) return false
   const codec = codecOf(records, 0)
   return codec !== 0 && !decompressesInline(codec, records.length - batchHeaderBytes)
+}
+
+/** Every partition of a topic gets its own: a name that no topic can have is not repeated in each. */
+function unknownText(name: string, partition: number): string {
+  return name.length > topicNameLengthMax ? 'no topic has so long a name' : `${name}-${partition} does not exist`
 }
 
 function newAnswer(index: number): PartitionAnswer {

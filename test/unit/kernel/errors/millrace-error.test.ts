@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { MillraceError, reasonOf } from '../../../../src/kernel/errors/index.ts'
+import { errorText, MillraceError, reasonOf } from '../../../../src/kernel/errors/index.ts'
+
+it('a message is the same whether the error is made or only answered with, and repeats no more than the beginning of a long detail', () => {
+  const details = { topic: 'x'.repeat(32_767), reason: 'it is long' }
+  const text = errorText('MR_TOPIC_NAME_INVALID', details)
+  expect(new MillraceError('MR_TOPIC_NAME_INVALID', details).message).toBe(text)
+  expect(text).toBe(`invalid topic name ${'x'.repeat(1000)}…: it is long`)
+  expect(new MillraceError('MR_TOPIC_NAME_INVALID', details).details).toBe(details)
+})
 
 describe('an error inside of another', () => {
   it('adds its reason alone where it has one', () => {

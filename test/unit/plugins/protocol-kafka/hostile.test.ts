@@ -149,6 +149,23 @@ describe('requests of every API and version', () => {
   })
 })
 
+describe('names', () => {
+  it('as long as can be are answered, and not repeated for every partition of theirs', async () => {
+    const broker = await TestBroker.start()
+    const [name, count] = ['x'.repeat(32_767), 1000]
+    for (const version of [8, 9]) {
+      const client = broker.connect()
+      const { responses } = await client.call(produceApi, version, {
+        transactionalId: null, acks: 1, timeoutMs: 1000,
+        topicData: [{ name, partitionData: Array.from({ length: count }, (_, index) => ({ index, records: new Uint8Array(0) })) }],
+      })
+      expect(responses[0]!.partitionResponses).toHaveLength(count)
+      expect(client.socket.writes.at(-1)!.length).toBeLessThan(name.length + count * 100)
+    }
+    await stillServes(broker)
+  })
+})
+
 describe('elements', () => {
   it('that are truly there close the connection when a request has more of them than it may, before they take memory', async () => {
     const broker = await TestBroker.start({ config: { requestElementsMax: 1000 } })
