@@ -1,7 +1,7 @@
 /**
  * Hostile inputs made from the grammars of the protocol, of record batches and of files, run against codecs and whole brokers:
  *   npm run fuzz -- --seed 7 --inputs 100000                   all targets
- *   npm run fuzz -- --target batches --minutes 5               one of codecs, batches, requests, frames, files, as long as there is time
+ *   npm run fuzz -- --target batches --minutes 5               one of codecs, batches, formats, requests, frames, files, as long as there is time
  *   npm run fuzz -- --replay test/fuzz/corpus/batches.jsonl:3  one line of the corpus again
  * Ends with 1 when something failed; the input, made small, is in test/fuzz/corpus then. `--keep N` adds the N smallest inputs that reached
  * something new to the corpus. `--unguided` leaves V8's coverage alone.

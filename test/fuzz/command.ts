@@ -17,7 +17,7 @@ export interface Command {
 }
 
 /** What each target gets of the inputs when all are run: the fast ones more. */
-const shares: Readonly<Record<TargetName, number>> = { codecs: 0.4, batches: 0.3, requests: 0.15, frames: 0.05, files: 0.1 }
+const shares: Readonly<Record<TargetName, number>> = { codecs: 0.4, batches: 0.25, formats: 0.15, requests: 0.12, frames: 0.03, files: 0.05 }
 /** Longest that a guided beginning is. */
 const guidedInputsMax = 6000
 /** Of fewer turns of the loop, the first of which compile what they run, p99.9 says nothing. */

@@ -1,7 +1,7 @@
 import { type Prng } from '../../src/base/prng.ts'
 import { type Specimen } from './grammar/specimen.ts'
 
-export const targetNames = ['codecs', 'batches', 'requests', 'frames', 'files'] as const
+export const targetNames = ['codecs', 'batches', 'formats', 'requests', 'frames', 'files'] as const
 export type TargetName = (typeof targetNames)[number]
 
 /** What is run, and kept in the corpus. */

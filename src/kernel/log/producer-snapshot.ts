@@ -1,3 +1,4 @@
+import { isBytesError } from '../../base/bytes-error.ts'
 import { BytesReader } from '../../base/bytes-reader.ts'
 import { BytesWriter } from '../../base/bytes-writer.ts'
 import { crc32c } from '../../base/crc32c.ts'
@@ -40,18 +41,24 @@ export function decodeProducerSnapshot(bytes: Uint8Array): ProducerEntry[] | und
   if (reader.int16() !== version || reader.uint32() !== crc32c(bytes, coveredFrom)) return undefined
   const count = reader.int32()
   if (count < 0 || reader.remaining < count * entryBytes) return undefined
-  const entries: ProducerEntry[] = []
-  for (let index = 0; index < count; index++) {
-    entries.push({
-      producerId: reader.int64(),
-      epoch: reader.int16(),
-      lastSequence: reader.int32(),
-      lastOffset: reader.int64(),
-      offsetDelta: reader.int32(),
-      timestamp: reader.int64(),
-      coordinatorEpoch: reader.int32(),
-      transactionStart: reader.int64(),
-    })
+  try {
+    return Array.from({ length: count }, () => readEntry(reader))
+  } catch (error) {
+    // Numbers beyond 2^53 - 1, under a right checksum: no release of ours writes them.
+    if (isBytesError(error)) return undefined
+    throw error
   }
-  return entries
+}
+
+function readEntry(reader: BytesReader): ProducerEntry {
+  return {
+    producerId: reader.int64(),
+    epoch: reader.int16(),
+    lastSequence: reader.int32(),
+    lastOffset: reader.int64(),
+    offsetDelta: reader.int32(),
+    timestamp: reader.int64(),
+    coordinatorEpoch: reader.int32(),
+    transactionStart: reader.int64(),
+  }
 }

@@ -45,7 +45,7 @@ export class RequestsTarget implements Target {
   }
 
   make(prng: Prng): Specimen {
-    return makeRequest(prng, this.world, { hugeChance: 0.002, hugeBytes: 2 << 20, batch: { bombChance: 0.005, bombBytes: 12 << 20 } })
+    return makeRequest(prng, this.world, { hugeChance: 0.002, hugeBytes: 2 << 20, batch: { bombChance: 0.02, bombBytes: 12 << 20 } })
   }
 
   repair(specimen: Specimen, prng: Prng): Specimen {

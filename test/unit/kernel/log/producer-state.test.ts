@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { crc32c } from '../../../../src/base/crc32c.ts'
 import { Prng } from '../../../../src/base/prng.ts'
 import { decodeProducerSnapshot, encodeProducerSnapshot } from '../../../../src/kernel/log/producer-snapshot.ts'
 import { ProducerState } from '../../../../src/kernel/log/producer-state.ts'
@@ -241,6 +242,22 @@ describe('producer snapshot', () => {
     const bytes = encodeProducerSnapshot([entry])
     expect(hex(bytes)).toBe('00013a39972f0000000100000000000003e80000000000090000000000000009000000090000018bcfe56800ffffffffffffffffffffffff')
     expect(decodeProducerSnapshot(bytes)).toEqual([entry])
+  })
+
+  test('a snapshot with a number beyond 2^53 - 1 is refused, though its checksum is right', () => {
+    const known = state()
+    append(known, { sequence: 0, records: 3 })
+    const bytes = encodeProducerSnapshot(known.entries())
+    const view = new DataView(bytes.buffer, bytes.byteOffset)
+    for (const at of [10, 24, 36, 48]) {
+      const kept = view.getBigInt64(at)
+      view.setBigInt64(at, 2n ** 53n)
+      view.setUint32(2, crc32c(bytes, 6))
+      expect(decodeProducerSnapshot(bytes)).toBeUndefined()
+      view.setBigInt64(at, kept)
+    }
+    view.setUint32(2, crc32c(bytes, 6))
+    expect(decodeProducerSnapshot(bytes)).toEqual(known.entries())
   })
 
   test('a snapshot with any bit flipped or any end missing is refused', () => {
