@@ -20,6 +20,9 @@ export interface SimBrokerOptions extends SimWorldOptions {
 
 const bootstrap = 'broker:9092'
 
+/** Files of a redo log are written full of zeroes; a simulated disk has them in memory. */
+const smallRedo = { redoBytesMax: 1024 * 1024, redoSync: 'pooled' }
+
 /**
  * A whole broker on a simulated machine, and clients on others, in virtual time: no real timer, file or socket. Everything follows from the
  * seed and from what the test does. All but the making of it happens within `run`:
@@ -39,7 +42,7 @@ export async function createSimBroker({ options = {}, machine, ...world }: SimBr
   const broker = simWorld.machine('broker', machine)
   // Plugins are loaded here, outside of virtual time: an import waits for a real disk.
   const composed = await composeBroker({
-    file: { data: '/data', listen: bootstrap, insecure: true, ...options },
+    file: { data: '/data', listen: bootstrap, insecure: true, ...options, settings: { ...options.settings, 'storage-local': { ...smallRedo, ...options.settings?.['storage-local'] } } },
     platform: simPlatform(() => broker.process, new NodeCompression()),
     defaults: { http: 'off', logLevel: 'warn' },
   })

@@ -1,2 +1,3 @@
 export { SegmentedLogStore } from './segmented-log-store.ts'
 export { storageLocal, storageLocal as plugin } from './plugin.ts'
+export { groupsIn, type RedoEntry, type RedoGroup } from './core/redo-group.ts'

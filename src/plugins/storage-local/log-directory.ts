@@ -6,6 +6,8 @@ import { type DirectoryStatus } from '../../kernel/ports/log-store.ts'
 import { formatPartitionMetadata, parsePartitionMetadata } from './core/partition-metadata.ts'
 import { markedDirectory, parsePartitionDirectory, segmentFileName, type DirectoryState } from './core/segment-name.ts'
 import { DirectoryCheckpoints, type Fenced } from './directory-checkpoints.ts'
+import { type SyncMode } from './core/sync-pace.ts'
+import { DirectoryRedo, settleLogs } from './directory-redo.ts'
 import { DirectorySpace } from './directory-space.ts'
 import { type DataDirectory } from './io/data-directory.ts'
 import { Flusher } from './io/flusher.ts'
@@ -13,9 +15,12 @@ import { readWhole } from './io/index-file.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { finishLog, loadLog, type LoadReport } from './log-loader.ts'
 import { LogState } from './log-state.ts'
+import { flushAll } from './log-sync.ts'
 import { type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
 import { LostLogs, hadRecords } from './lost-logs.ts'
 import { RecoveryPoints } from './recovery-points.ts'
+import { type RedoFigures } from './metrics.ts'
+import { type RedoMember } from './redo-log.ts'
 import { SegmentedLog } from './segmented-log.ts'
 
 /** A log under durability `os` is synced in the background when so much of it is not, so that a restart has no more than that to check. */
@@ -24,11 +29,13 @@ const unsyncedBytesMax = 64 * 1024 * 1024
 const tooManyFiles = new Set(['EMFILE', 'ENFILE'])
 
 /** Sub-directories that are nobody's partitions, and none of our business. */
-const knownNames = /^(\.lock|__millrace_metadata|remote-log-index-cache|__cluster_metadata-\d+|writable\.tmp)$/
+const knownNames = /^(\.lock|__millrace_redo|__millrace_redo\.deleted|__millrace_metadata|remote-log-index-cache|__cluster_metadata-\d+|writable\.tmp)$/
 
 export interface LogDirectoryOptions {
   readonly syncsMax: number
   readonly reserveBytes: number
+  readonly redoBytesMax: number
+  readonly redoSync: SyncMode
   /** Of a log that is not configured yet. */
   readonly defaults: TopicSettings
   /** The directory went out of service. */
@@ -46,6 +53,7 @@ export class LogDirectory implements LogHome {
   private readonly options: LogDirectoryOptions
   private readonly space: DirectorySpace
   private readonly points: RecoveryPoints
+  private readonly redo: DirectoryRedo
   private readonly fenced = new Map<string, Fenced>()
   private readonly lost: LostLogs
   private readonly checkpoints: DirectoryCheckpoints
@@ -63,6 +71,10 @@ export class LogDirectory implements LogHome {
     this.points = new RecoveryPoints(this)
     this.lost = new LostLogs(data.path, data.topicIds.path)
     this.checkpoints = new DirectoryCheckpoints(data, { logs: this.logs, fenced: this.fenced, lost: this.lost })
+    this.redo = new DirectoryRedo(world, data.path, {
+      bytesMax: options.redoBytesMax, syncMode: options.redoSync,
+      failed: error => void this.fail(error), settle: (logs, done) => this.settle(logs, done),
+    })
     this.flusher = new Flusher(options.syncsMax, callback => world.timers.soon(callback), error => void this.fail(error))
   }
 
@@ -74,6 +86,7 @@ export class LogDirectory implements LogHome {
     const reason = error instanceof Error ? error.message : String(error)
     this.offline = new MillraceError('MR_LOG_DIRECTORY_OFFLINE', { path: this.path, reason }, error)
     this.world.logger.error('a data directory is out of service', { path: this.path, reason, logs: this.logs.size })
+    this.redo.close()
     for (const log of this.logs.values()) log.state.fail(this.offline)
     this.options.failed(this.offline)
     return this.offline
@@ -94,12 +107,14 @@ export class LogDirectory implements LogHome {
       await this.data.close()
       await this.data.open().catch((failure: unknown) => { throw this.space.startFailed(failure) })
     }
+    this.redo.open(this.data.id, this.data.clean)
   }
 
-  /** The logs are loaded: what the start has found goes to the checkpoints, and the reserve is made whole. */
+  /** The logs are loaded: what the start has found goes to the checkpoints, the redo log of before counts no more, and the reserve is made whole. */
   opened(): void {
     try {
       this.writeCheckpoints()
+      this.spend(() => this.redo.begin(() => this.drawHex()))
       this.freed()
     } catch (error) {
       throw this.space.startFailed(error)
@@ -154,11 +169,16 @@ export class LogDirectory implements LogHome {
       this.world.logger.warn('a partition without its topic id was set aside', { path: directory })
       return { scannedBytes: 0, cutBytes: 0 }
     }
+    const redo = this.redo.take(topicId, parsed.partition, { recoveryPoint: known.recoveryPoint ?? 0, startOffset: known.startOffset })
+    if (redo?.removed === true) {
+      this.world.files.remove(this.mark(parsed, 'delete'))
+      return { scannedBytes: 0, cutBytes: 0 }
+    }
     const state = new LogState({ topic: parsed.topic, partition: parsed.partition, topicId }, directory, this.options.defaults, this.world, this)
-    const log = new SegmentedLog(state, this.flusher)
+    const log = new SegmentedLog(state, this.flusher, this.redo.log)
     this.logs.set(name, log)
     try {
-      return loadLog(state, known)
+      return loadLog(state, { ...known, redo })
     } catch (error) {
       if (!isMillraceError(error, 'MR_LOG_CORRUPT') && !isMillraceError(error, 'MR_RECORD_CORRUPT')) throw error
       this.fence(name, log, known, error)
@@ -222,7 +242,7 @@ export class LogDirectory implements LogHome {
     state.configured = true
     state.segments = [state.createSegment(0)]
     state.active.markSynced()
-    const log = new SegmentedLog(state, this.flusher)
+    const log = new SegmentedLog(state, this.flusher, this.redo.log)
     this.logs.set(name, log)
     this.checkpoints.changed()
     return log
@@ -230,15 +250,13 @@ export class LogDirectory implements LogHome {
 
   /** Calls back when everything appended so far to the logs that serve is on the disk. */
   flush(done: (error: unknown) => void): void {
-    const serving = [...this.logs.values()].filter(log => log.state.failure === undefined)
-    let waiting = serving.length + 1
-    let failure: unknown = this.offline
-    const one = (error: unknown): void => {
-      failure ??= error
-      if (--waiting === 0) done(failure)
-    }
-    for (const log of serving) log.sync.flush(one)
-    one(undefined)
+    flushAll(this.logs.values(), error => { done(this.offline ?? error) })
+  }
+
+  /** See `RedoLogOptions.settle`. */
+  private settle(members: readonly RedoMember[], done: (error: unknown) => void): void {
+    const logs = [...this.logs.values()].filter(log => members.includes(log.sync))
+    settleLogs(logs, this.points, () => this.writeCheckpoint('recovery points'), done)
   }
 
   /**
@@ -252,11 +270,13 @@ export class LogDirectory implements LogHome {
       if (failure !== undefined) return
       for (const { state } of this.logs.values()) if (state.failure === undefined) this.spend(() => finishLog(state))
       this.writeCheckpoints()
+      this.spend(() => this.redo.end())
       // A log that is damaged has to be found so again: nothing is looked at after a clean stop.
       if (this.fenced.size === 0) this.spend(() => this.data.markClean())
     } catch (error) {
       this.world.logger.warn('a data directory was not stopped cleanly', { path: this.path, reason: String(error) })
     } finally {
+      this.redo.close()
       for (const log of this.logs.values()) log.close()
       await this.data.close()
     }
@@ -264,6 +284,7 @@ export class LogDirectory implements LogHome {
 
   /** The start did not finish: leaves everything as it is, for the next one. */
   async abandon(): Promise<void> {
+    this.redo.close()
     for (const log of this.logs.values()) log.close()
     await this.data.close()
   }
@@ -271,6 +292,7 @@ export class LogDirectory implements LogHome {
   /** Takes the log out of service and renames its directory: gone from the next start too when it returns. Gives the new path. */
   retire(log: SegmentedLog, state: DirectoryState): string {
     const name = partitionName(log.id)
+    if (log.state.failure === undefined) this.spend(() => log.sync.removing())
     log.close()
     const path = this.mark(log.id, state)
     this.logs.delete(name)
@@ -285,6 +307,8 @@ export class LogDirectory implements LogHome {
     for (const log of this.logs.values()) usedBytes += log.sizeBytes
     return { path: this.path, id: this.data.id, offline: this.offline === undefined ? undefined : String(this.offline.details.reason), partitions: this.logs.size, usedBytes }
   }
+
+  redoFigures(): readonly RedoFigures[] { return this.redo.figures() }
 
   writeCheckpoint(of: CheckpointKind): void {
     this.spend(() => this.checkpoints.write(of))

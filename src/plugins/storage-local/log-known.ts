@@ -1,3 +1,5 @@
+import { type RedoPlan } from './core/redo-history.ts'
+
 /** What the checkpoints of a directory say about one log. */
 export interface KnownOfLog {
   /** The directory was stopped cleanly: every byte of it was synced, and nothing is scanned. */
@@ -6,4 +8,6 @@ export interface KnownOfLog {
   readonly recoveryPoint: number | undefined
   readonly startOffset: number
   readonly highWatermark: number
+  /** What the redo log has of it. */
+  readonly redo?: RedoPlan | undefined
 }

@@ -8,8 +8,9 @@ import { loadIndexes, resumeBelow } from './io/index-file.ts'
 import { Segment } from './io/segment.ts'
 import { setAsideFile } from './io/set-aside.ts'
 import { type KnownOfLog } from './log-known.ts'
-import { LogRecovery, discardSegment, offsetProblem, scanBuffer } from './log-recovery.ts'
+import { LogRecovery, discardSegment, durableTo, offsetProblem, scanBuffer } from './log-recovery.ts'
 import { type LogState } from './log-state.ts'
+import { putBatches } from './redo-recovery.ts'
 import { keepProducersBelow, recoverProducers, snapshotOffsets, snapshotPath, writeProducerSnapshot } from './producer-recovery.ts'
 
 export interface LoadReport {
@@ -21,7 +22,7 @@ export interface LoadReport {
 
 /**
  * Brings a log into service from what is in its directory. After a clean stop nothing but the end of the last segment is looked at. Else
- * all batches from the recovery point on are checked (from the last index entry below it, or its segment's first byte), indexes made
+ * what the redo log has is put back, all batches from the recovery point on are checked (from the last index entry below it, or its segment's first byte), indexes made
  * anew from there, and what follows the last sound batch is cut or set aside: see `LogRecovery`. All that is kept is on the disk when this
  * returns. A log of which something is missing or damaged that was on the disk ends this with MR_LOG_CORRUPT, all bytes as they are.
  */
@@ -66,6 +67,7 @@ class LogLoader {
 
   load(): LoadReport {
     const { log, known } = this
+    if (known.redo !== undefined) putBatches(log.world.files, log.directory, known.redo.batches)
     this.findSegments()
     this.checkThere()
     this.dropBelowStart()
@@ -147,7 +149,7 @@ class LogLoader {
   /** A log of which a checkpoint says that it had records is not to begin anew, empty. */
   private checkThere(): void {
     const { log, known } = this
-    const ended = Math.max(known.recoveryPoint ?? 0, known.highWatermark)
+    const ended = Math.max(durableTo(known), known.highWatermark)
     if (log.segments.length > 0 || ended <= known.startOffset) return
     throw log.corrupt(known.startOffset, log.directory, `there is no segment, and a checkpoint says that the log went up to ${ended}`)
   }
@@ -251,8 +253,9 @@ class LogLoader {
 
   private checkEnd(end: number): void {
     const { log, known } = this
-    if (known.recoveryPoint === undefined || end >= Math.max(known.recoveryPoint, 0) || end < known.startOffset) return
-    throw log.corrupt(end, log.active.path('.log'), `the log ends there, and was synced up to ${known.recoveryPoint}`)
+    const synced = durableTo(known)
+    if (end >= synced || end < known.startOffset) return
+    throw log.corrupt(end, log.active.path('.log'), `the log ends there, and was synced up to ${synced}`)
   }
 
   /** Nothing of the log is left at or above its start: it goes on there. */

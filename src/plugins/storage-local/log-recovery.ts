@@ -35,12 +35,15 @@ export class LogRecovery {
   private readonly log: LogState
   private readonly recoveryPoint: number | undefined
   private readonly startOffset: number
+  /** Everything below was on the disk, in the segments or in the redo log: what is wrong there is rot. */
+  private readonly durableTo: number
   private readonly replaysProducers: boolean
 
-  constructor(log: LogState, known: Pick<KnownOfLog, 'recoveryPoint' | 'startOffset'>, replaysProducers: boolean) {
+  constructor(log: LogState, known: Pick<KnownOfLog, 'recoveryPoint' | 'startOffset' | 'redo'>, replaysProducers: boolean) {
     this.log = log
     this.recoveryPoint = known.recoveryPoint
     this.startOffset = known.startOffset
+    this.durableTo = durableTo(known)
     this.replaysProducers = replaysProducers
   }
 
@@ -118,7 +121,7 @@ export class LogRecovery {
     const segment = log.segments[index]!
     const { endOffset, sizeBytes } = segment
     // Without a recovery point only what ends the log can be a torn write: behind anything else there are whole segments.
-    const rot = recoveryPoint === undefined ? index < log.segments.length - 1 : endOffset < recoveryPoint
+    const rot = endOffset < this.durableTo || (recoveryPoint === undefined && index < log.segments.length - 1)
     if (rot) throw log.corrupt(endOffset, segment.path('.log'), `at byte ${position}: ${reason}`)
     this.cutBytes += sizeBytes - position
     const behind = log.segments.slice(index + 1)
@@ -137,6 +140,7 @@ export class LogRecovery {
   /** There is a hole before the segment. */
   private dropFrom(index: number, end: number, reason: string): void {
     const segment = this.log.segments[index]!
+    if (end < this.durableTo) throw this.log.corrupt(end, segment.path('.log'), reason)
     if (this.log.segments.slice(index).some(holdsIntact)) this.say(segment, 0, end, reason, this.setAside(index))
     else this.drop(index, reason)
   }
@@ -171,11 +175,17 @@ export class LogRecovery {
 
   private say(segment: Segment, position: number, offset: number, reason: string, setAside: readonly string[]): void {
     const { id, world } = this.log
-    world.logger.error('a log is damaged above its recovery point: it ends there now, and the intact batches behind the damage were set aside', {
+    // A power cut that took some of what was not synced and left what was written after it is the usual reason.
+    world.logger.warn('the end of a log was not written completely, or is damaged: the log ends there now, and the intact batches behind were set aside', {
       topic: id.topic, partition: id.partition, segment: segment.path('.log'), position, offset, reason, setAside,
       remedy: 'look for records that were acknowledged in the files that were set aside, produce them again if they are missed, then remove the files; look at the disk',
     })
   }
+}
+
+/** Up to where the log was on the disk, as far as is known. */
+export function durableTo({ recoveryPoint, redo }: Pick<KnownOfLog, 'recoveryPoint' | 'redo'>): number {
+  return Math.max(recoveryPoint ?? 0, redo?.durableTo ?? 0)
 }
 
 /** What is wrong with the offsets of a batch, wherever it lies. */

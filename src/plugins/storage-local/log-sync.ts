@@ -1,8 +1,14 @@
+import { uuidBytes } from '../../base/uuid.ts'
 import { isMillraceError } from '../../kernel/errors/index.ts'
+import { type AppendedBatch } from './core/redo-group.ts'
 import { type Flusher, type FlushTarget } from './io/flusher.ts'
 import { type Segment } from './io/segment.ts'
 import { syncSegment, syncSides } from './io/segment-sync.ts'
 import { type LogState } from './log-state.ts'
+import { type RedoLog, type RedoMember } from './redo-log.ts'
+
+/** What a log appends in one group beyond this goes to the disk once, in its segment, and not twice. */
+const redoShareBytesMax = 128 * 1024
 
 /** A restart checks what lies above the recovery point: that is moved on when so many bytes of a log have reached the disk since. */
 const advanceBytes = 16 * 1024 * 1024
@@ -12,25 +18,87 @@ interface FlushRequest {
   readonly done: (error: unknown) => void
 }
 
-/** Moves the flushed offset of a log: its side of the flusher. */
-export class LogSync implements FlushTarget {
+/**
+ * Moves the flushed offset of a log: its side of the flusher and of the redo log. What is appended with durability `fsync` goes to the
+ * redo log while it is little; else, and until all of it is on the disk, the segments themselves are synced.
+ */
+export class LogSync implements FlushTarget, RedoMember {
   queued = false
+  readonly topicIdBytes: Uint8Array
+  groupStart = -1
+  groupEnd = -1
+  underwayStart = -1
+  underwayEnd = -1
   private readonly log: LogState
   private readonly flusher: Flusher
+  private readonly redo: RedoLog | undefined
   private readonly requests: FlushRequest[] = []
   private sinceAdvance = 0
+  /** What was appended is to be synced in its segments, until nothing is left. */
+  private inPlace = false
+  /** The last range without a gap that went to the redo log, and how far it is on the disk there. */
+  private redoStart = -1
+  private redoEnd = -1
+  private redoDone = -1
+  private groupBytes = 0
 
-  constructor(log: LogState, flusher: Flusher) {
+  constructor(log: LogState, flusher: Flusher, redo: RedoLog | undefined) {
     this.log = log
     this.flusher = flusher
+    this.redo = redo
+    this.topicIdBytes = Uint8Array.from(uuidBytes(log.id.topicId))
     log.onFailure.push(error => this.answer(error))
   }
 
-  /** A batch was appended. */
-  appended(): void {
+  get partition(): number { return this.log.id.partition }
+  recoveryPoint(): number { return this.log.recoveryPoint() }
+
+  /** A batch was written to its segment, and is in the log. */
+  appended(batch: AppendedBatch): void {
     const { log } = this
-    if (log.settings.durability === 'fsync') this.flusher.appended(this)
-    else log.flushed = log.end
+    if (log.settings.durability !== 'fsync') log.flushed = log.end
+    else if (this.inPlace || !this.toRedo(batch)) this.syncInPlace()
+  }
+
+  private toRedo(batch: AppendedBatch): boolean {
+    const { log, redo } = this
+    if (redo === undefined) return false
+    this.groupBytes = this.groupStart < 0 ? batch.length : this.groupBytes + batch.length
+    if (this.groupBytes > redoShareBytesMax || !redo.append(this, batch, log.end)) return false
+    if (this.redoEnd !== batch.logEnd) this.redoStart = this.redoDone = batch.logEnd
+    this.redoEnd = log.end
+    return true
+  }
+
+  private syncInPlace(): void {
+    this.inPlace = true
+    this.flusher.appended(this)
+  }
+
+  redone(start: number, end: number): void {
+    // Of a range before the last gap nothing is to be said: its segments are being synced.
+    if (start < this.redoStart || start > this.redoDone || this.log.failure !== undefined) return
+    this.redoDone = Math.max(this.redoDone, end)
+    this.advance()
+  }
+
+  refused(): void {
+    this.redoStart = this.redoEnd = this.redoDone = -1
+    this.syncInPlace()
+  }
+
+  /** Before everything at and above `offset` is dropped. Durable when it returns. */
+  truncating(offset: number): void {
+    const { log, redo } = this
+    if (offset >= log.end) return
+    const base = offset <= log.start ? offset : log.segments[log.segmentOf(offset)]!.find(offset).baseOffset
+    redo?.reset(this, base)
+    this.redoStart = this.redoEnd = this.redoDone = -1
+  }
+
+  /** Before the log is taken out of its directory. Durable when it returns. */
+  removing(): void {
+    this.redo?.removed(this)
   }
 
   /** A segment was closed: it is synced whatever the durability, so that the recovery point can move on. */
@@ -49,7 +117,8 @@ export class LogSync implements FlushTarget {
   /** The topic's durability may have changed. */
   configured(): void {
     const { log } = this
-    this.flusher.appended(this)
+    if (log.settings.durability === 'fsync' && log.synced < log.end) this.syncInPlace()
+    else this.flusher.appended(this)
     if (log.settings.durability === 'fsync' || log.flushed === log.end) return
     log.flushed = log.end
     log.watcher?.flushed()
@@ -68,7 +137,7 @@ export class LogSync implements FlushTarget {
     if (log.failure !== undefined) return false
     const oldest = log.oldestUnsynced()
     if (oldest === undefined) return false
-    return !oldest.isActive || log.settings.durability === 'fsync' || this.requests.length > 0
+    return !oldest.isActive || this.inPlace || this.requests.length > 0
   }
 
   sync(done: (error: unknown) => void): void {
@@ -94,11 +163,19 @@ export class LogSync implements FlushTarget {
     // The segments before it are on the disk already; one that was truncated or deleted meanwhile says nothing new.
     if (segment.syncedOffset <= log.synced || !log.segments.includes(segment)) return
     log.synced = segment.syncedOffset
-    if (log.synced > log.flushed) {
-      log.flushed = log.synced
-      log.watcher?.flushed()
-    }
+    if (log.synced >= log.end) this.inPlace = false
+    this.redo?.barrier(this, log.synced)
+    this.advance()
     this.answer(undefined)
+  }
+
+  /** What is on the disk, here or there, without a gap. */
+  private advance(): void {
+    const { log } = this
+    const durable = this.redoStart >= 0 && this.redoStart <= log.synced ? Math.max(log.synced, this.redoDone) : log.synced
+    if (durable <= log.flushed) return
+    log.flushed = durable
+    log.watcher?.flushed()
   }
 
   private answer(error: Error | undefined): void {
@@ -109,6 +186,19 @@ export class LogSync implements FlushTarget {
       request.done(error)
     }
   }
+}
+
+/** Calls back once, when everything appended so far to those of the logs that serve is on the disk, or cannot get there. */
+export function flushAll(logs: Iterable<{ readonly sync: LogSync, readonly state: LogState }>, done: (error: unknown) => void): void {
+  const serving = [...logs].filter(log => log.state.failure === undefined)
+  let waiting = serving.length + 1
+  let failure: unknown
+  const one = (error: unknown): void => {
+    failure ??= error
+    if (--waiting === 0) done(failure)
+  }
+  for (const log of serving) log.sync.flush(one)
+  one(undefined)
 }
 
 /** The files beside a closed segment, synced once, and the epochs: with them on the disk the recovery point may pass the segment. */

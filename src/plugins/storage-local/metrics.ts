@@ -1,4 +1,5 @@
 import { type DirectoryStatus } from '../../kernel/ports/log-store.ts'
+import { type RedoCounts } from './redo-log.ts'
 import { type GaugeSample, type Metrics } from '../../kernel/ports/telemetry.ts'
 
 /** What an operator sees of the data directories. */
@@ -9,4 +10,24 @@ export function observeDirectories(metrics: Metrics, directories: () => readonly
   gauge('millrace_log_directory_online', '1 while the data directory serves, 0 when it is out of service.', ({ offline }) => offline === undefined ? 1 : 0)
   gauge('millrace_log_directory_bytes', 'Bytes of the segments in a data directory.', ({ usedBytes }) => usedBytes)
   gauge('millrace_log_directory_partitions', 'Partition logs in a data directory.', ({ partitions }) => partitions)
+}
+
+/** What the redo log of one data directory has done since the start, and how full it is. */
+export interface RedoFigures extends RedoCounts {
+  readonly path: string
+  readonly bytesInUse: number
+}
+
+/** What an operator sees of the redo logs. */
+export function observeRedo(metrics: Metrics, redo: () => readonly RedoFigures[]): void {
+  const gauge = (name: string, help: string, of: (figures: RedoFigures) => number): void => {
+    metrics.gauge(name, help, () => redo().map((figures): GaugeSample => ({ labels: { path: figures.path }, value: of(figures) })))
+  }
+  gauge('millrace_redo_groups', 'Groups written to the redo log since the start: each is one sync for all partitions in it.', ({ groups }) => groups)
+  gauge('millrace_redo_inline_syncs', 'Of these, syncs that were waited for on the event loop.', ({ inlineSyncs }) => inlineSyncs)
+  gauge('millrace_redo_batches', 'Batches written to the redo log since the start.', ({ batches }) => batches)
+  gauge('millrace_redo_bytes', 'Bytes written to the redo log since the start.', ({ bytes }) => bytes)
+  gauge('millrace_redo_refused', 'Batches that found no room in the redo log and were synced in their segments.', ({ refused }) => refused)
+  gauge('millrace_redo_reclaimed_files', 'Files of the redo log that were freed to be written again.', ({ reclaimed }) => reclaimed)
+  gauge('millrace_redo_bytes_in_use', 'Bytes of the redo log that a restart would need.', ({ bytesInUse }) => bytesInUse)
 }

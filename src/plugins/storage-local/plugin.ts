@@ -10,7 +10,7 @@ import { FatalErrors, HealthCheck, Lifecycle } from '../../kernel/ports/lifecycl
 import { LogStore } from '../../kernel/ports/log-store.ts'
 import { Logger, Metrics } from '../../kernel/ports/telemetry.ts'
 import { storageLocalConfig } from './config.ts'
-import { observeDirectories } from './metrics.ts'
+import { observeDirectories, observeRedo } from './metrics.ts'
 import { SegmentedLogStore } from './segmented-log-store.ts'
 
 const needs = [
@@ -31,6 +31,7 @@ export const storageLocal = definePlugin({
       (clock, timers, random, files, engine, compression, settings, identity, logger, fatal, metrics) => {
         const store = new SegmentedLogStore({ clock, timers, random, files, engine, compression, settings, identity, logger, fatal }, config)
         observeDirectories(metrics, () => store.directories())
+        observeRedo(metrics, () => store.redoFigures())
         return store
       })
   },

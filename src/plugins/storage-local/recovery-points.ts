@@ -18,18 +18,25 @@ export interface RecoveryPointsOwner {
 export class RecoveryPoints {
   private readonly owner: RecoveryPointsOwner
   private readonly due = new Set<LogState>()
+  /** Who waits for the round that is next. */
+  private waiting: ((error: unknown) => void)[] = []
+  private told: ((error: unknown) => void)[] = []
   private advancing = false
 
   constructor(owner: RecoveryPointsOwner) {
     this.owner = owner
   }
 
-  advance(logs: Iterable<LogState>): void {
+  /** `done` is called when the points of these logs are on the disk, with what kept them from it. */
+  advance(logs: Iterable<LogState>, done?: (error: unknown) => void): void {
     for (const log of logs) this.due.add(log)
+    if (done !== undefined) this.waiting.push(done)
     if (!this.advancing) this.begin()
   }
 
   private begin(): void {
+    this.told = this.waiting
+    this.waiting = []
     if (this.owner.ended) return this.due.clear()
     const logs = [...this.due].filter(log => log.failure === undefined)
     this.due.clear()
@@ -54,7 +61,10 @@ export class RecoveryPoints {
 
   private finished(error: unknown): void {
     this.advancing = false
+    const { told } = this
+    this.told = []
     if (error !== undefined) this.owner.pointsFailed(error)
-    else if (this.due.size > 0) this.begin()
+    for (const done of told) done(error)
+    if (error === undefined && !this.advancing && (this.due.size > 0 || this.waiting.length > 0)) this.begin()
   }
 }

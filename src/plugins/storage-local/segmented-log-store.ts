@@ -20,6 +20,7 @@ import { OpenFiles } from './io/open-files.ts'
 import { LogDirectory } from './log-directory.ts'
 import { finishSweep, type SweepPlan } from './log-trim.ts'
 import { type LogWorld } from './log-world.ts'
+import { type RedoFigures } from './metrics.ts'
 import { type SegmentedLog } from './segmented-log.ts'
 import { StoreLoader, directoryPaths, openDirectories } from './store-loader.ts'
 
@@ -68,7 +69,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     }
     const defaults = settings.topicSettings(new Map())
     this.homes = directoryPaths(settings).map(path => new LogDirectory(new DataDirectory(path, world), this.logWorld, {
-      syncsMax: config.syncsInFlightMax, reserveBytes: config.reserveBytes, defaults, failed: error => this.directoryFailed(error),
+      syncsMax: config.syncsInFlightMax, reserveBytes: config.reserveBytes, redoBytesMax: config.redoBytesMax, redoSync: config.redoSync, defaults, failed: error => this.directoryFailed(error),
     }))
   }
 
@@ -168,6 +169,11 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
 
   directories(): readonly DirectoryStatus[] {
     return this.homes.map(home => home.status())
+  }
+
+  /** Of the directories that have a redo log. */
+  redoFigures(): readonly RedoFigures[] {
+    return this.homes.flatMap(home => home.redoFigures())
   }
 
   check(): Health {

@@ -8,16 +8,20 @@ import {
   type AppendOrigin, type AppendOutcome, type LogWatcher, type PartitionLog, type ReadRequest, type ReadSink, type TimestampHit,
 } from '../../kernel/ports/partition-log.ts'
 import { baseOffsetOf, lastOffsetDeltaOf, leaderEpochOf, maxTimestampOf, putBaseOffset, putLeaderEpoch } from '../../kernel/record/batch-header.ts'
+import { type AppendedBatch } from './core/redo-group.ts'
 import { type Flusher } from './io/flusher.ts'
 import { type Segment } from './io/segment.ts'
 import { LogReader } from './log-reader.ts'
 import { type LogState } from './log-state.ts'
 import { LogSync } from './log-sync.ts'
+import { type RedoLog } from './redo-log.ts'
 import { beginSweep, deletePrefix, roll, truncateLog, type SweepPlan } from './log-trim.ts'
 import { locateRecord } from './record-locator.ts'
 
 /** The batch at hand, for the roll policy; one object, so that an append makes none for it. */
 const next = { bytes: 0, lastOffset: 0, maxTimestamp: -1 }
+/** The batch that was appended; one object too. */
+const appended: AppendedBatch = { bytes: new Uint8Array(0), at: 0, length: 0, logEnd: 0, segmentBase: 0, position: 0 }
 
 /** A partition log in segment files, laid out as Kafka does. */
 export class SegmentedLog implements PartitionLog {
@@ -25,9 +29,9 @@ export class SegmentedLog implements PartitionLog {
   readonly sync: LogSync
   private readonly reader: LogReader
 
-  constructor(state: LogState, flusher: Flusher) {
+  constructor(state: LogState, flusher: Flusher, redo: RedoLog | undefined) {
     this.state = state
-    this.sync = new LogSync(state, flusher)
+    this.sync = new LogSync(state, flusher, redo)
     this.reader = new LogReader(state)
   }
 
@@ -68,9 +72,15 @@ export class SegmentedLog implements PartitionLog {
     }
     state.producers.apply(bytes, at)
     state.epochs.append(leaderEpochOf(bytes, at), baseOffset)
+    appended.bytes = bytes
+    appended.at = at
+    appended.length = length
+    appended.logEnd = state.end
+    appended.segmentBase = segment.baseOffset
+    appended.position = segment.sizeBytes - length
     state.end = lastOffset + 1
     state.sizeBytes += length
-    this.sync.appended()
+    this.sync.appended(appended)
     return { baseOffset, lastOffset, duplicate: false }
   }
 
@@ -81,6 +91,7 @@ export class SegmentedLog implements PartitionLog {
   truncateTo(offset: number): void {
     this.state.check()
     this.reader.forgetHints()
+    this.state.guard(() => this.sync.truncating(offset))
     truncateLog(this.state, offset)
   }
 

@@ -51,7 +51,7 @@ export function makeStore(options: StoreOptions): TestStore {
     clock: timers.clock, timers: { after: (delayMs, callback) => timers.after(delayMs, callback), soon: queueMicrotask }, random: new SeededRandom(seed), files, engine, compression: new NodeCompression(), settings, logger,
     identity: { clusterId: options.clusterId ?? clusterId, nodeId, incarnationId: clusterId },
     fatal: { fatal: error => { fatalErrors.push(error) } },
-  }, storageLocalConfig.parse(options.config ?? {}))
+  }, storageLocalConfig.parse({ redoBytesMax: 1 << 20, ...options.config }))
   return { store, logger, fatalErrors }
 }
 

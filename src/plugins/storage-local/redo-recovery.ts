@@ -1,0 +1,120 @@
+import { uuidFromBytes } from '../../base/uuid.ts'
+import { MillraceError } from '../../kernel/errors/index.ts'
+import { crcValid } from '../../kernel/record/batch-header.ts'
+import { type File, type FileSystem } from '../../kernel/ports/file-system.ts'
+import { type Logger } from '../../kernel/ports/telemetry.ts'
+import { groupsIn, type RedoEntry, type RedoGroup } from './core/redo-group.ts'
+import { entriesByLog, holdsBatch, orderGroups, planKey, planLog, RedoHole, type LogPoints, type RedoPlan } from './core/redo-history.ts'
+import { markedDirectory, segmentFileName } from './core/segment-name.ts'
+import { readWhole } from './io/index-file.ts'
+import { redoDirectoryName } from './io/redo-files.ts'
+
+/**
+ * What the redo log of a directory holds when it is taken into use. `read`, then a plan for each log that is there, `quarantine` for what
+ * belongs to none, and, when all that was kept is on the disk and the recovery points say so, `retire`. A crash before that does no harm:
+ * all of it is done again, with the same outcome.
+ */
+export class RedoRecovery {
+  private readonly files: FileSystem
+  private readonly logger: Logger
+  private readonly directory: string
+  private entries = new Map<string, RedoEntry[]>()
+  /** Of logs that are there. */
+  private readonly taken = new Set<string>()
+
+  constructor(files: FileSystem, logger: Logger, directory: string) {
+    this.files = files
+    this.logger = logger
+    this.directory = directory
+  }
+
+  private get path(): string { return `${this.directory}/${redoDirectoryName}` }
+
+  /** Throws MR_LOG_REDO_CORRUPT when something that was on the disk is there no more. */
+  read(directoryId: Uint8Array): void {
+    if (this.files.stat(this.path) === undefined) return
+    const found: RedoGroup[] = []
+    for (const name of this.files.list(this.path)) {
+      if (name.endsWith('.redo')) found.push(...groupsIn(readWhole(this.files, `${this.path}/${name}`) ?? new Uint8Array(0), directoryId))
+    }
+    try {
+      this.entries = entriesByLog(orderGroups(found))
+    } catch (error) {
+      if (!(error instanceof RedoHole)) throw error
+      throw new MillraceError('MR_LOG_REDO_CORRUPT', { path: this.path, reason: error.message }, error)
+    }
+  }
+
+  /** For a log that is there. Undefined when it says nothing of it. */
+  take(topicId: string, partition: number, points: LogPoints): RedoPlan | undefined {
+    const key = planKey(topicId, partition)
+    const entries = this.entries.get(key)
+    this.taken.add(key)
+    return entries === undefined ? undefined : planLog(entries, points)
+  }
+
+  /** Batches of logs that are not there, and were not removed: they are put where somebody may look at them. `drawHex` gives 32 digits. */
+  quarantine(drawHex: () => string): void {
+    for (const [key, entries] of this.entries) {
+      if (this.taken.has(key)) continue
+      const plan = planLog(entries, { recoveryPoint: 0, startOffset: 0 })
+      if (plan.removed || plan.batches.length === 0) continue
+      const topicId = uuidFromBytes(entries[0]!.topicId)
+      const path = `${this.directory}/${markedDirectory(`redo-${topicId}`, plan.partition, drawHex(), 'stray')}`
+      this.files.makeDirectory(path)
+      putBatches(this.files, path, oneBehindTheOther(plan.batches))
+      this.files.syncDirectory(this.directory)
+      this.logger.error('the redo log has records of a partition that is not there: they were put aside', { topicId, partition: plan.partition, path, batches: plan.batches.length })
+    }
+    this.entries.clear()
+  }
+
+  /** Takes the files out of sight in one step: what they hold counts no more. */
+  retire(): void {
+    const { files } = this
+    for (const name of files.list(this.directory)) if (name.startsWith(`${redoDirectoryName}.`)) files.remove(`${this.directory}/${name}`)
+    if (files.stat(this.path) === undefined) return
+    const retired = `${this.path}.deleted`
+    files.rename(this.path, retired)
+    files.syncDirectory(this.directory)
+    files.remove(retired)
+  }
+}
+
+function oneBehindTheOther(batches: readonly RedoEntry[]): RedoEntry[] {
+  let position = 0
+  return batches.map(batch => {
+    const placed = { ...batch, segmentBase: batches[0]!.offset, position }
+    position += batch.bytes.length
+    return placed
+  })
+}
+
+/** Puts batches where they were in their segments, as far as they are not there; durably. Gives the bytes that were written. */
+export function putBatches(files: FileSystem, directory: string, batches: readonly RedoEntry[]): number {
+  const open = new Map<number, { readonly file: File, changed: boolean }>()
+  let written = 0
+  try {
+    for (const batch of batches) {
+      if (!holdsBatch(batch) || !crcValid(batch.bytes, 0)) continue
+      let segment = open.get(batch.segmentBase)
+      if (segment === undefined) open.set(batch.segmentBase, segment = { file: files.open(`${directory}/${segmentFileName(batch.segmentBase, '.log')}`, 'ensure'), changed: false })
+      if (isThere(segment.file, batch)) continue
+      segment.file.write([batch.bytes], batch.position)
+      segment.changed = true
+      written += batch.bytes.length
+    }
+    for (const { file, changed } of open.values()) if (changed) file.syncNow()
+  } finally {
+    for (const { file } of open.values()) file.close()
+  }
+  if (written > 0) files.syncDirectory(directory)
+  return written
+}
+
+function isThere(file: File, { bytes, position }: RedoEntry): boolean {
+  const there = new Uint8Array(bytes.length)
+  if (file.read(there, 0, bytes.length, position) < bytes.length) return false
+  for (let index = 0; index < bytes.length; index++) if (there[index] !== bytes[index]) return false
+  return true
+}

@@ -1,0 +1,267 @@
+import { describe, expect, it } from 'vitest'
+import { Prng } from '../../../../src/base/prng.ts'
+import { uuidBytes, type Uuid } from '../../../../src/base/uuid.ts'
+import { isMillraceError } from '../../../../src/kernel/errors/index.ts'
+import { lastOffsetOf, putBaseOffset } from '../../../../src/kernel/record/batch-header.ts'
+import { type SyncMode } from '../../../../src/plugins/storage-local/core/sync-pace.ts'
+import { RedoLog, type RedoMember } from '../../../../src/plugins/storage-local/redo-log.ts'
+import { RedoRecovery } from '../../../../src/plugins/storage-local/redo-recovery.ts'
+import { makeBatch, newTopicId } from '../../../../src/testkit/conformance/log-store-subject.ts'
+import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
+import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
+import { SeededRandom } from '../../../../src/testkit/world/seeded-random.ts'
+import { LinesLogger } from './store-subjects.ts'
+
+const directoryId = Uint8Array.from(uuidBytes(newTopicId()))
+const fileBytes = 64 * 1024
+
+/** A log of which nothing but what it gives to the redo log is kept. */
+class Member implements RedoMember {
+  readonly topicId: Uuid = newTopicId()
+  readonly topicIdBytes = Uint8Array.from(uuidBytes(this.topicId))
+  readonly partition: number
+  groupStart = -1
+  groupEnd = -1
+  underwayStart = -1
+  underwayEnd = -1
+  end = 0
+  promised = 0
+  settled = 0
+  position = 0
+  readonly batches: Uint8Array[] = []
+
+  constructor(partition: number) { this.partition = partition }
+
+  recoveryPoint(): number { return this.settled }
+
+  redone(_start: number, end: number): void { this.promised = Math.max(this.promised, end) }
+
+  /** Synced where it belongs, at once. */
+  refused(): void { this.settled = this.promised = this.end }
+
+  append(redo: RedoLog, records = 1): boolean {
+    const bytes = makeBatch(records)
+    putBaseOffset(bytes, 0, this.end)
+    const logEnd = this.end
+    this.end = lastOffsetOf(bytes, 0) + 1
+    this.batches.push(bytes)
+    this.position += bytes.length
+    if (redo.append(this, { bytes, at: 0, length: bytes.length, logEnd, segmentBase: 0, position: this.position - bytes.length }, this.end)) return true
+    this.refused()
+    return false
+  }
+}
+
+interface Bench {
+  readonly files: MemoryFileSystem
+  readonly redo: RedoLog
+  readonly failures: unknown[]
+  settle(): Promise<void>
+}
+
+function bench({ bytesMax = 4 * fileBytes, syncMode = 'pooled' as SyncMode, files = new MemoryFileSystem(), settles = true } = {}): Bench {
+  files.makeDirectory('/data')
+  files.syncDirectory('/')
+  const timers = new ManualTimers()
+  const failures: unknown[] = []
+  const redo = new RedoLog({ files, timers: { after: (ms, callback) => timers.after(ms, callback), soon: queueMicrotask }, clock: timers.clock, logger: new LinesLogger() }, '/data', {
+    directoryId, fileBytes, bytesMax, groupBytesMax: fileBytes / 4, syncMode,
+    failed: error => { failures.push(error) },
+    settle: (logs, done) => {
+      if (!settles) return
+      for (const log of logs as Member[]) log.settled = log.end
+      queueMicrotask(() => done(undefined))
+    },
+  })
+  return { files, redo, failures, settle: async () => { for (let turn = 0; turn < 40; turn++) await Promise.resolve() } }
+}
+
+/** What a start would find of a member: the end of the last batch, and the batches themselves by their offsets. */
+function found(files: MemoryFileSystem, member: Member, settled = member.settled): { readonly offsets: number[], readonly durableTo: number, readonly removed: boolean } {
+  const recovery = new RedoRecovery(files, new LinesLogger(), '/data')
+  recovery.read(directoryId)
+  const plan = recovery.take(member.topicId, member.partition, { recoveryPoint: settled, startOffset: 0 })
+  for (const batch of plan?.batches ?? []) {
+    if (batch.kind === 'batch') expect(member.batches.some(bytes => bytes.length === batch.bytes.length && bytes.every((byte, index) => byte === batch.bytes[index]))).toBe(true)
+  }
+  return { offsets: plan?.batches.map(batch => batch.offset) ?? [], durableTo: Math.max(plan?.durableTo ?? 0, settled), removed: plan?.removed ?? false }
+}
+
+/** A file has to be made before there is room. */
+async function ready(made: Bench): Promise<void> {
+  expect(new Member(9).append(made.redo)).toBe(false)
+  await made.settle()
+}
+
+describe('the redo log', () => {
+  it.each(['pooled', 'inline', 'adaptive'] as const)('promises what a power cut cannot take, %s', async syncMode => {
+    const made = bench({ syncMode })
+    await ready(made)
+    const members = [new Member(0), new Member(1)]
+    for (let round = 0; round < 20; round++) {
+      for (const member of members) expect(member.append(made.redo, 3)).toBe(true)
+      await made.settle()
+      expect(members.map(({ promised }) => promised)).toEqual([3 * (round + 1), 3 * (round + 1)])
+    }
+    const crashed = made.files.afterCrash({ keepUnsynced: 'none' })
+    for (const member of members) expect(found(crashed, member)).toMatchObject({ durableTo: 60 })
+  })
+
+  it('syncs once for all logs, and once for what came while a sync was under way', async () => {
+    const made = bench()
+    await ready(made)
+    const syncs: string[] = []
+    made.files.observe = ({ kind, path }) => { if (kind === 'sync' && path === made.redo.ring.current?.file.path) syncs.push(path) }
+    const members = Array.from({ length: 64 }, (_, index) => new Member(index))
+    for (const member of members) member.append(made.redo)
+    await Promise.resolve()
+    for (const member of members) member.append(made.redo)
+    for (const member of members) member.append(made.redo)
+    await made.settle()
+    expect(members.every(({ promised }) => promised === 3)).toBe(true)
+    expect(syncs.length).toBe(2)
+  })
+
+  it('has no room before its first file is made, for what is too large, and when all files are full and needed', async () => {
+    const made = bench({ bytesMax: 2 * fileBytes, settles: false })
+    await ready(made)
+    const member = new Member(0)
+    expect(member.append(made.redo, 5000)).toBe(false)
+    let appended = 0
+    while (appended < 10_000 && member.append(made.redo, 20)) {
+      appended++
+      await made.settle()
+    }
+    expect(appended).toBeGreaterThan(50)
+    expect(appended).toBeLessThan(10_000)
+    expect(made.redo.ring.full.length).toBe(1)
+    expect(made.failures).toEqual([])
+  })
+
+  it('goes on for ever in a few files, as long as what they hold is settled', async () => {
+    const made = bench()
+    await ready(made)
+    const member = new Member(0)
+    for (let round = 0; round < 2000; round++) {
+      expect(member.append(made.redo, 20), `round ${round}`).toBe(true)
+      await made.settle()
+      if (round % 50 === 0) expect(found(made.files.afterCrash({ keepUnsynced: 'none' }), member).durableTo).toBe(member.end)
+    }
+    expect(made.redo.counts.reclaimed).toBeGreaterThan(5)
+    expect(made.files.list('/data/__millrace_redo').length).toBeLessThanOrEqual(4)
+  })
+
+  it('forgets what was cut, durably, and answers no append that was cut', async () => {
+    const made = bench()
+    await ready(made)
+    const [cut, other] = [new Member(0), new Member(1)]
+    cut.append(made.redo, 5)
+    await made.settle()
+    cut.append(made.redo, 5)
+    other.append(made.redo, 5)
+    made.redo.reset(cut, 5)
+    expect(found(made.files.afterCrash({ keepUnsynced: 'none' }), cut)).toMatchObject({ offsets: [0], durableTo: 5 })
+    await made.settle()
+    expect([cut.promised, other.promised]).toEqual([5, 5])
+  })
+
+  it('knows of a removal, durably, and syncs nothing for a log that it has nothing of', async () => {
+    const made = bench()
+    await ready(made)
+    const [removed, unknown] = [new Member(0), new Member(1)]
+    removed.append(made.redo)
+    await made.settle()
+    made.redo.removed(removed)
+    expect(found(made.files.afterCrash({ keepUnsynced: 'none' }), removed).removed).toBe(true)
+    const { groups } = made.redo.counts
+    made.redo.removed(unknown)
+    made.redo.reset(unknown, 0)
+    expect(made.redo.counts.groups).toBe(groups)
+  })
+
+  it('answers in order when an entry is written while a group is under way', async () => {
+    const made = bench()
+    await ready(made)
+    const [first, second, cut] = [new Member(0), new Member(1), new Member(2)]
+    cut.append(made.redo)
+    await made.settle()
+    first.append(made.redo)
+    await Promise.resolve()
+    first.append(made.redo)
+    second.append(made.redo)
+    made.redo.reset(cut, 0)
+    await made.settle()
+    expect([first.promised, second.promised]).toEqual([2, 1])
+  })
+
+  it('answers nothing after a sync failed, and is never synced again', async () => {
+    const made = bench()
+    await ready(made)
+    const member = new Member(0)
+    member.append(made.redo)
+    await made.settle()
+    made.files.faults.add({ operation: 'sync', error: 'EIO', times: 1 })
+    member.append(made.redo)
+    await made.settle()
+    expect(member.promised).toBe(1)
+    expect(made.failures.length).toBe(1)
+    const calls: string[] = []
+    made.files.observe = ({ kind }) => { calls.push(kind) }
+    expect(member.append(made.redo)).toBe(false)
+    await made.settle()
+    expect(calls).toEqual([])
+  })
+
+  it.each([1, 2, 3, 4, 5, 6])('keeps its promises through a crash at every call, seed %i', async seed => {
+    for (let crashAt = 0; ; crashAt++) {
+      const random = new Prng(seed)
+      const files = new MemoryFileSystem()
+      const made = bench({ files, bytesMax: 3 * fileBytes, syncMode: seed % 2 === 0 ? 'pooled' : 'inline' })
+      const members = [new Member(0), new Member(1), new Member(2)]
+      let calls = 0
+      let left: readonly MemoryFileSystem[] | undefined
+      let at: { readonly promised: number, readonly settled: number }[] = []
+      files.observe = () => {
+        if (calls++ !== crashAt) return
+        at = members.map(({ promised, settled }) => ({ promised, settled }))
+        left = [files.afterCrash({ keepUnsynced: 'none' }), files.afterCrash({ keepUnsynced: 'all' }), files.afterCrash({ keepUnsynced: new SeededRandom(seed + crashAt) })]
+      }
+      for (let step = 0; step < 60 && left === undefined; step++) {
+        const member = random.pick(members)
+        if (random.chance(0.9)) for (let count = random.between(1, 4); count > 0; count--) member.append(made.redo, random.between(1, 60))
+        for (let turn = random.below(12); turn > 0; turn--) await Promise.resolve()
+      }
+      if (left === undefined) break
+      for (const [index, image] of left.entries()) {
+        for (const [which, member] of members.entries()) {
+          const context = `seed ${seed}, call ${crashAt}, image ${index}, log ${which}`
+          expect(found(image, member, at[which]!.settled).durableTo, context).toBeGreaterThanOrEqual(at[which]!.promised)
+        }
+      }
+    }
+  })
+})
+
+describe('a redo log that lost a group', () => {
+  it('is refused when the group was on the disk, and says where', async () => {
+    const made = bench()
+    await ready(made)
+    const member = new Member(0)
+    for (let count = 0; count < 4; count++) {
+      member.append(made.redo)
+      await made.settle()
+    }
+    const [name] = made.files.list('/data/__millrace_redo')
+    const file = made.files.open(`/data/__millrace_redo/${name}`, 'update')
+    file.write([Uint8Array.of(0xff)], 512 + 100)
+    const recovery = new RedoRecovery(made.files, new LinesLogger(), '/data')
+    let thrown: unknown
+    try {
+      recovery.read(directoryId)
+    } catch (error) {
+      thrown = error
+    }
+    expect(isMillraceError(thrown, 'MR_LOG_REDO_CORRUPT')).toBe(true)
+    expect(String(thrown)).toContain('/data/__millrace_redo')
+  })
+})
