@@ -1,6 +1,7 @@
 import pc from 'picocolors'
 import { crc32c } from '../base/crc32c.ts'
 import { type FileSystem } from '../kernel/ports/file-system.ts'
+import { printRedo } from './redo-file-dump.ts'
 import { print, printJson, UsageError, type OutputFormat } from './output.ts'
 import { shownTime } from './shown.ts'
 
@@ -10,9 +11,10 @@ export function printIndexFile(files: FileSystem, path: string, output: OutputFo
   const baseOffset = Number(/(\d{20})\.\w+$/.exec(path)?.[1] ?? 0)
   if (path.endsWith('.timeindex')) printEntries(timeEntries(bytes, baseOffset), output, max, (each) => `${shownTime(each.timestamp)}  offset ${each.offset}`)
   else if (path.endsWith('.index')) printEntries(offsetEntries(bytes, baseOffset), output, max, (each) => `offset ${String(each.offset).padEnd(12)} at ${each.position}`)
+  else if (path.endsWith('.redo')) printRedo(bytes, output, max)
   else if (path.endsWith('.snapshot')) printSnapshot(path, bytes, output, max)
   else if (/checkpoint$|\.metadata$|\.properties$/.test(path)) print(new TextDecoder().decode(bytes))
-  else throw new UsageError(`${path}: log inspect reads .log, .index, .timeindex, .snapshot and checkpoint files`)
+  else throw new UsageError(`${path}: log inspect reads .log, .index, .timeindex, .snapshot, .redo and checkpoint files`)
 }
 
 function printEntries<E extends object>(entries: Iterable<E>, output: OutputFormat, max: number, shown: (entry: E) => string): void {

@@ -20,8 +20,8 @@ interface Flags {
 
 export function logCommand(program: Command): void {
   const log = program.command('log').summary('look into data files').description('Looks into the files of a data directory. Reads only; the broker may run.')
-  log.command('inspect').summary('print what a file holds').argument('<path>', 'a .log, .index, .timeindex or .snapshot file, a checkpoint, or a partition directory')
-    .description('Prints a file of a data directory: batches of a .log with their checks, entries of an index, producers of a .snapshot.')
+  log.command('inspect').summary('print what a file holds').argument('<path>', 'a .log, .index, .timeindex, .snapshot or .redo file, a checkpoint, or the directory of a partition or of the redo log')
+    .description('Prints a file of a data directory: batches of a .log with their checks, entries of an index, producers of a .snapshot, groups of a .redo.')
     .option('--records', 'the records of each batch too')
     .option('--max <n>', 'stop after so many batches or entries', Number)
     .option('-o, --output <format>', 'text, or json: one object a line', 'text')
@@ -39,7 +39,7 @@ function inspect(path: string, flags: Flags): void {
   const stat = files.stat(path)
   if (stat === undefined) throw new MillraceError('MR_FILE_NOT_FOUND', { operation: 'inspect', path })
   const paths = stat.kind === 'directory'
-    ? files.list(path).filter((name) => /\.(log|index|timeindex|snapshot)$/.test(name)).map((name) => join(path, name))
+    ? files.list(path).filter((name) => /\.(log|index|timeindex|snapshot|redo)$/.test(name)).map((name) => join(path, name))
     : [path]
   if (paths.length === 0) throw new UsageError(`${path} holds no .log, .index, .timeindex or .snapshot; name the directory of a partition, such as data/topic-0`)
   for (const each of paths) {
