@@ -212,7 +212,7 @@ describe('the redo log', () => {
     expect(calls).toEqual([])
   })
 
-  it.each([1, 2, 3, 4, 5, 6])('keeps its promises through a crash at every call, seed %i', async seed => {
+  it.each([1, 2])('keeps its promises through a crash at every call, seed %i', async seed => {
     for (let crashAt = 0; ; crashAt++) {
       const random = new Prng(seed)
       const files = new MemoryFileSystem()
