@@ -1,5 +1,5 @@
 import { relative } from 'node:path'
-import { addToCorpus, type CorpusEntry, corpusPath, readCorpus } from './corpus.ts'
+import { addToCorpus, corpusDirectory, type CorpusEntry, corpusPath, heavyDirectory, readCorpus } from './corpus.ts'
 import { type Coverage } from './coverage.ts'
 import { type Failure, fuzz, type FuzzReport, replay } from './fuzz-run.ts'
 import { type Meters, stallMsMax } from './meters.ts'
@@ -24,6 +24,8 @@ const guidedInputsMax = 6000
 const turnsMin = 4000
 /** Larger inputs make the corpus heavy and are of no more use. */
 const corpusBytesMax = 2000
+/** Failures above it are not for the repository. */
+const keptBytesMax = 65_536
 
 /** The exit code. */
 export async function runCommand(command: Command): Promise<number> {
@@ -61,7 +63,7 @@ function print(name: TargetName, { meters, kept, failures }: FuzzReport, tookMs:
     ...(coverage === undefined ? [] : [`  ${coverage.blocks} blocks of code reached`]),
     `  time of an input: p50 ${(meters.inputTime.percentile(50) / 1e6).toFixed(3)} ms, p99.9 ${inputP999Ms.toFixed(1)} ms; ${slowInputs} took over ${stallMsMax} ms each time, ${Math.round(slowestMs)} ms the slowest ${meters.slowestKind}`,
     `  stalls of the loop: p99.9 ${turnP999Ms.toFixed(1)} ms of ${meters.turns.count} turns, longest ${(meters.turns.max / 1e6).toFixed(0)} ms; as a timer saw it, other programs included: p99 ${(meters.loopDelay.percentile(99) / 1e6).toFixed(1)} ms, p99.9 ${(meters.loopDelay.percentile(99.9) / 1e6).toFixed(1)} ms`,
-    `  memory: ${measuredInputs} inputs weighed, the heaviest ${mib(worstExcessBytes === -Infinity ? 0 : worstExcessBytes)} against twice itself and the limit; the process held ${mib(peakHeldBytes)} at most, ${mib(process.resourceUsage().maxRSS * 1024)} resident`,
+    `  memory: ${measuredInputs} inputs weighed, the heaviest allocated ${mib(meters.mostAllocatedBytes)}, and none was nearer than ${mib(measuredInputs === 0 ? 0 : -worstExcessBytes)} to twice itself and the limit; the process held ${mib(peakHeldBytes)} at most, ${mib(process.resourceUsage().maxRSS * 1024)} resident`,
   ].join('\n'))
 }
 
@@ -80,9 +82,10 @@ function printFailure(name: TargetName, seed: number, { message, error, input }:
     console.log('  no single input does it: run the seed again')
     return
   }
-  const line = addToCorpus(name, [{ ...input, why: `found: ${message.slice(0, 120)}` }])
+  const directory = input.bytes.length > keptBytesMax ? heavyDirectory : corpusDirectory
+  const line = addToCorpus(name, [{ ...input, why: `found: ${message.slice(0, 120)}` }], directory)
   console.log(`  ${input.kind}, ${input.bytes.length} bytes: ${Buffer.from(input.bytes.subarray(0, 200)).toString('hex')}`)
-  console.log(`  npm run fuzz -- --replay ${relative(process.cwd(), corpusPath(name))}:${line}`)
+  console.log(`  npm run fuzz -- --replay ${relative(process.cwd(), corpusPath(name, directory))}:${line}`)
 }
 
 /** Of what reached something new, the smallest, spread over the kinds. */
@@ -100,7 +103,7 @@ function smallest({ kept }: FuzzReport, count: number): CorpusEntry[] {
 async function replayLine(place: string): Promise<number> {
   const found = /([a-z]+)\.jsonl:(\d+)$/.exec(place)
   const name = targetNames.find(one => one === found?.[1])
-  const entry = name === undefined ? undefined : readCorpus(name)[Number(found![2]) - 1]
+  const entry = name === undefined ? undefined : readCorpus(name, place.slice(0, place.lastIndexOf(':')))[Number(found![2]) - 1]
   if (name === undefined || entry === undefined) throw new Error(`--replay ${place} is no line of the corpus`)
   const { failures, known } = await replay(() => openTarget(name, 1), [entry])
   for (const { defect } of known.keys()) console.log(`fails as is known: ${defect}`)

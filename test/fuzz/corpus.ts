@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type FuzzInput, type TargetName } from './target.ts'
@@ -11,33 +12,33 @@ export interface CorpusEntry extends FuzzInput {
   readonly why: string
 }
 
-export function corpusPath(target: TargetName): string {
-  return join(corpusDirectory, `${target}.jsonl`)
+/** Where failures go that are too large for the repository. */
+export const heavyDirectory = join(tmpdir(), 'millrace-fuzz')
+
+export function corpusPath(target: TargetName, directory = corpusDirectory): string {
+  return join(directory, `${target}.jsonl`)
 }
 
-export function readCorpus(target: TargetName): CorpusEntry[] {
-  const path = corpusPath(target)
+export function readCorpus(target: TargetName, path = corpusPath(target)): CorpusEntry[] {
   if (!existsSync(path)) return []
   return readFileSync(path, 'utf8').split('\n').filter(line => line !== '').map(parseEntry)
 }
 
 /** Puts entries behind those that are there, none twice. Gives the number of the last line. */
-export function addToCorpus(target: TargetName, entries: readonly CorpusEntry[]): number {
-  const lines = readCorpus(target).map(formatEntry)
-  const known = new Set(readCorpus(target).map(({ kind, bytes }) => `${kind} ${Buffer.from(bytes).toString('base64')}`))
+export function addToCorpus(target: TargetName, entries: readonly CorpusEntry[], directory = corpusDirectory): number {
+  const path = corpusPath(target, directory)
+  const there = readCorpus(target, path)
+  const lines = there.map(formatEntry)
+  const known = new Set(there.map(({ kind, bytes }) => `${kind} ${Buffer.from(bytes).toString('base64')}`))
   for (const entry of entries) {
     const key = `${entry.kind} ${Buffer.from(entry.bytes).toString('base64')}`
     if (known.has(key)) continue
     known.add(key)
     lines.push(formatEntry(entry))
   }
-  mkdirSync(corpusDirectory, { recursive: true })
-  writeFileSync(corpusPath(target), lines.map(line => `${line}\n`).join(''))
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(path, lines.map(line => `${line}\n`).join(''))
   return lines.length
-}
-
-export function corpusFiles(): string[] {
-  return existsSync(corpusDirectory) ? readdirSync(corpusDirectory).map(name => join(corpusDirectory, name)) : []
 }
 
 function formatEntry({ kind, why, bytes }: CorpusEntry): string {

@@ -85,7 +85,7 @@ class FuzzRun {
     const { seed, inputs, untilMs = Infinity, corpus = [], onProgress } = this.options
     this.target = await this.open()
     const root = new Prng(seed)
-    collectGarbage()
+    await collectGarbage()
     this.meters.loopDelay.enable()
     this.meters.begin()
     this.yieldedMs = performance.now()
@@ -129,7 +129,7 @@ class FuzzRun {
     const tookMs = watch.tookMs()
     const allocated = held() - heldBefore
     this.meters.add(specimen.bytes.length, tookMs)
-    if (allocated > 2 * specimen.bytes.length + this.target.limitBytes / 8) await this.weigh(specimen)
+    if (allocated > 2 * specimen.bytes.length + this.target.limitBytes / 8 || outcome.includes('TOO_LARGE')) await this.weigh(specimen)
     if (tookMs > stallMsMax) await this.time(specimen, tookMs)
     if (!this.outcomes.has(outcome)) {
       this.outcomes.add(outcome)
@@ -142,10 +142,8 @@ class FuzzRun {
 
   /** Allocated much: once more, with no garbage of others around it. */
   private async weigh(input: FuzzInput): Promise<void> {
-    collectGarbage()
-    const before = held()
-    await this.target.run(input)
-    const allocated = held() - before
+    await collectGarbage()
+    const allocated = await weight(this.target, input)
     this.meters.sample()
     if (this.meters.addMemory(input.bytes.length, this.target.limitBytes, allocated)) return
     await this.fail(new Finding(`${input.bytes.length} bytes made it allocate ${mib(allocated)}`), input)
@@ -240,10 +238,9 @@ class FuzzRun {
     const target = await this.open()
     const kind = input.kind.replace(/ v\d+$/, '')
     try {
-      collectGarbage()
-      const before = held()
       await target.run(input)
-      const allocated = held() - before
+      await collectGarbage()
+      const allocated = await weight(target, input)
       if (!new Meters().addMemory(input.bytes.length, target.limitBytes, allocated)) return shape?.includes('allocate') ?? true
       await target.check?.()
       return false
@@ -265,6 +262,14 @@ class Watch {
     const { user, system } = process.cpuUsage(this.cpu)
     return Math.min(performance.now() - this.beganMs, (user + system) / 1000)
   }
+}
+
+/** What the input allocates, garbage included. */
+async function weight(target: Target, input: FuzzInput): Promise<number> {
+  const before = held()
+  if (target.weigh === undefined) await target.run(input)
+  else target.weigh(input)
+  return held() - before
 }
 
 function held(): number {

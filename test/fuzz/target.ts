@@ -30,6 +30,8 @@ export interface Target {
    * a Finding, or whatever the product throws and should not.
    */
   run(input: FuzzInput): string | Promise<string>
+  /** The part of `run` that a broker does once with such an input: what it allocates counts. Default: all of `run`. */
+  weigh?(input: FuzzInput): void
   /** After some hundred inputs: honest use must go on, and nothing of it may have changed. Throws a Finding. */
   check?(): Promise<void>
   close?(): Promise<void>

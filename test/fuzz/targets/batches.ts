@@ -6,6 +6,7 @@ import { BatchReader } from '../../../src/kernel/record/batch-reader.ts'
 import { isCodec, type CompressionCodec } from '../../../src/kernel/record/compression-codec.ts'
 import { controlTypeOf, coordinatorEpochOf } from '../../../src/kernel/record/control-record.ts'
 import { rebuildBatch } from '../../../src/kernel/record/rebuild-batch.ts'
+import { decompressedBytesMax } from '../../../src/kernel/record/record-limits.ts'
 import { batchesIn } from '../../../src/kernel/record/record-batch.ts'
 import { topicSettings } from '../../../src/testkit/topic-settings.ts'
 import { compression, makeBatches } from '../grammar/batch-grammar.ts'
@@ -13,20 +14,27 @@ import { type Specimen } from '../grammar/specimen.ts'
 import { Finding, type FuzzInput, type Target } from '../target.ts'
 import { refusalShape } from './refusal-shape.ts'
 
-const limitBytes = 8 * 1024 * 1024
-const rules = topicSettings({ maxMessageBytes: 1 << 30 })
-const compactRules = topicSettings({ maxMessageBytes: 1 << 30, compact: true })
+/** As the broker does on its loop; more is decompressed on another thread, up to `decompressedBytesMax`. */
+const limitBytes = 2 * 1024 * 1024
+const rules = topicSettings()
+const compactRules = topicSettings({ compact: true })
 const nowMs = 1_700_000_000_500
 
 /** Record batches, as the broker checks them and as clients read them, in every codec. */
 export class BatchesTarget implements Target {
   readonly name = 'batches'
-  readonly limitBytes = limitBytes
+  readonly limitBytes = decompressedBytesMax
   private readonly batchCheck = new BatchCheck(compression, limitBytes)
+  private readonly lateCheck = new BatchCheck(compression)
   private readonly reader = new BatchReader(compression, limitBytes)
 
   make(prng: Prng): Specimen {
-    return makeBatches(prng, { bombChance: 0.002, bombBytes: 12 << 20 })
+    return makeBatches(prng, { bombChance: 0.001, bombBytes: prng.pick([1, 8, 8, 8, 80]) << 20 })
+  }
+
+  /** The check alone, with the limit of what is decompressed on another thread. */
+  weigh({ bytes }: FuzzInput): void {
+    this.lateCheck.check(bytes, 0, bytes.length, rules, nowMs)
   }
 
   repair(specimen: Specimen, prng: Prng): Specimen {

@@ -170,6 +170,22 @@ describe('frames of other writers', () => {
     }
   })
 
+  test('gzip that tells its size may have the whole limit; several members, which are joined, have half of it; one that lies is corrupt', async () => {
+    const member = Uint8Array.from(compression.compress(1, new Uint8Array(3_000_000)))
+    expect(compression.decompress(1, member, 3_000_000).length).toBe(3_000_000)
+    expect(failure(() => compression.decompress(1, member, 2_999_999)).code).toBe('MR_RECORD_DECOMPRESSED_TOO_LARGE')
+    const small = Uint8Array.from(compression.compress(1, Uint8Array.of(1)))
+    const lying = member.slice()
+    lying.set([1, 0, 0, 0], lying.length - 4)
+    const both = Uint8Array.from([...member, ...small])
+    const size = 3_000_001
+    expect(compression.decompress(1, both, 2 * size).length).toBe(size)
+    expect((await later(1, both, 2 * size)).length).toBe(size)
+    expect(failure(() => compression.decompress(1, both, 2 * size - 2)).code).toBe('MR_RECORD_DECOMPRESSED_TOO_LARGE')
+    // zlib looks at the size itself.
+    expect(failure(() => compression.decompress(1, lying, 100_000_000)).code).toBe('MR_RECORD_CORRUPT')
+  })
+
   test('a zstd frame that lies about its size is judged by its blocks', () => {
     // Magic, descriptor with a 4-byte size and no checksum, window of 128 KiB, size 1, then blocks of one repeated byte.
     const blocks = Array.from({ length: 100 }, (_, index) => [...little24((131_072 << 3) | 2 | (index === 99 ? 1 : 0)), 0x41]).flat()
