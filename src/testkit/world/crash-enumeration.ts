@@ -6,9 +6,9 @@ export interface CrashEnumerationOptions extends CrashImagesOptions {
   readonly files: MemoryFileSystem
   /** What is to survive a crash at any of its steps. */
   readonly run: () => void | Promise<void>
-  /** Recovers on what is left and says by throwing that something is wrong. What `note` was given last before the crash is `noted`. */
+  /** Recovers on what is left and says by throwing that something is wrong. `noted` is what `note` gave at that moment. */
   readonly check: (files: MemoryFileSystem, crash: CrashPoint) => void | Promise<void>
-  /** Asked at each moment: what the check must know of how far the run had come, such as what was acknowledged. */
+  /** Asked at each moment: what the check must know of how far the run had come, such as what was acknowledged. Not to be changed later. */
   readonly note?: () => unknown
 }
 
@@ -38,7 +38,7 @@ export async function enumerateCrashes({ files, run, check, note, ...options }: 
     const noted = note?.()
     const last = moments.at(-1)
     // A crash between two calls that change nothing, and with nothing more promised, leaves what the one before left.
-    if (files.version === version && JSON.stringify(last?.noted) === JSON.stringify(noted)) return
+    if (files.version === version && Object.is(last?.noted, noted)) return
     version = files.version
     moments.push({ step, noted, moment: files.crashMoment() })
   }
