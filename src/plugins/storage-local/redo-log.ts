@@ -6,6 +6,8 @@ import { entryHeaderBytes, paddedBytes, redoBlockBytes, RedoGroupBuilder, type A
 import { SyncPace, type SyncMode } from './core/sync-pace.ts'
 import { RedoFiles, type RedoFile } from './io/redo-files.ts'
 
+const settleAgainAfterMs = 1000
+
 /** A log, as the redo log knows it. */
 export interface RedoMember {
   /** 16 bytes. */
@@ -74,9 +76,12 @@ export class RedoLog {
   private underway: RedoMember[] = []
   /** On the disk with a group behind the one under way: answered after it. */
   private late: { readonly member: RedoMember, readonly start: number, readonly end: number }[] = []
-  private isUnderway = false
+  /** Where the group under way lies. */
+  private underwayFile: File | undefined
   private startsSoon = false
   private settling = false
+  /** The oldest file is not settled before. */
+  private settleAgainMs = -Infinity
   private stopped = false
 
   constructor(world: RedoWorld, directory: string, options: RedoLogOptions) {
@@ -96,6 +101,7 @@ export class RedoLog {
   append(log: RedoMember, batch: AppendedBatch, end: number): boolean {
     if (this.stopped || !this.ring.hasRoom(this.group.sizeBytes + paddedBytes(entryHeaderBytes + batch.length)) || !this.group.addBatch(log.topicIdBytes, log.partition, batch)) {
       this.counts.refused++
+      this.settleWhenFull()
       return false
     }
     if (log.groupStart < 0) {
@@ -121,13 +127,19 @@ export class RedoLog {
     if (!this.knows(log)) return
     this.letGo(log)
     this.mark(log, 'reset', offset)
+    this.ring.cut(log, offset)
   }
 
   /** Durably: the log is removed. Before its directory is renamed. */
   removed(log: RedoMember): void {
     if (!this.knows(log)) return
     this.letGo(log)
-    this.mark(log, 'removed', 0)
+    try {
+      this.mark(log, 'removed', 0)
+    } catch (error) {
+      // Without it a crash brings back, apart from all logs, what was here of this one: no reason to keep a topic from being deleted.
+      if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) throw error
+    }
     this.ring.forget(log)
   }
 
@@ -146,6 +158,8 @@ export class RedoLog {
     this.late = this.late.filter(({ member }) => member !== log)
   }
 
+  private get isUnderway(): boolean { return this.underwayFile !== undefined }
+
   private knows(log: RedoMember): boolean {
     return !this.stopped && (log.groupStart >= 0 || log.underwayStart >= 0 || this.ring.holds(log))
   }
@@ -162,7 +176,7 @@ export class RedoLog {
 
   private writeAndWait(): void {
     const { ring, group } = this
-    if (!ring.hasRoom(group.sizeBytes, true)) {
+    if (!ring.hasRoom(group.sizeBytes, 'mark')) {
       group.clear()
       throw new MillraceError('MR_FILE_NO_SPACE', { operation: 'add to the redo log in', path: this.directory })
     }
@@ -175,13 +189,16 @@ export class RedoLog {
       this.notWritten(members, error)
       throw error
     }
+    const { file } = ring.current!
     try {
-      ring.current!.file.syncNow()
+      // What is behind a torn group counts no more: one that is under way in another file has to be there first.
+      if (this.underwayFile !== undefined && this.underwayFile !== file) this.underwayFile.syncNow()
+      file.syncNow()
     } catch (error) {
       this.fail(error)
       throw error
     }
-    // A group that is under way may lie in another file, and hears of its own sync.
+    // A group that is under way hears of its own sync.
     if (!this.isUnderway) ring.synced(sequence)
     for (const member of members) {
       this.late.push({ member, start: member.groupStart, end: member.groupEnd })
@@ -227,8 +244,8 @@ export class RedoLog {
       return this.notWritten(members, error)
     }
     for (const member of members) member.groupStart = -1
-    this.isUnderway = true
-    this.sync(this.ring.current!.file, sequence)
+    this.underwayFile = this.ring.current!.file
+    this.sync(this.underwayFile, sequence)
   }
 
   private addBarriers(): void {
@@ -270,7 +287,7 @@ export class RedoLog {
   }
 
   private finished(sequence: number): void {
-    this.isUnderway = false
+    this.underwayFile = undefined
     this.ring.synced(sequence)
     const members = this.underway
     for (const member of members) {
@@ -282,6 +299,7 @@ export class RedoLog {
     this.answerLate()
     this.settleOldest()
     this.commit()
+    this.sayFreed()
   }
 
   /** All of the group at hand goes the other way. */
@@ -299,7 +317,8 @@ export class RedoLog {
   /** At half of what there may be, what the full files hold is brought to the disk where it belongs, so that they are free before they are needed. */
   private settleOldest(): void {
     const { ring } = this
-    if (this.settling || ring.full.length === 0 || ring.bytesInUse * 2 < this.options.bytesMax) return
+    if (this.stopped || this.settling || ring.full.length === 0 || ring.bytesInUse * 2 < this.options.bytesMax) return
+    if (this.world.clock.monotonicMs() < this.settleAgainMs) return
     this.settling = true
     const files = [...ring.full]
     const logs = new Set<RedoMember>()
@@ -311,12 +330,41 @@ export class RedoLog {
     this.settling = false
     if (this.stopped) return
     if (error !== undefined) {
-      if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) this.fail(error)
-      return
+      return isMillraceError(error, 'MR_FILE_NO_SPACE') ? this.freedNothing() : this.fail(error)
     }
-    const free = files.filter(({ logs }) => [...logs].every(([log, end]) => log.recoveryPoint() >= end))
+    // None behind one that is needed: recovery takes a group that is missing between others for lost.
+    const needed = files.findIndex(({ logs }) => [...logs].some(([log, end]) => log.recoveryPoint() < end))
+    const free = needed < 0 ? files : files.slice(0, needed)
+    if (free.length === 0) return this.freedNothing()
     this.counts.reclaimed += free.length
     this.ring.reclaim(free)
+    this.sayFreed()
+  }
+
+  /** Something keeps the oldest file needed, such as a disk without space: that is not tried again with each group. */
+  private freedNothing(): void {
+    this.settleAgainMs = this.world.clock.monotonicMs() + settleAgainAfterMs
+  }
+
+  /** Once all files are full no group ends any more, after which files are freed. */
+  private settleWhenFull(): void {
+    if (this.stopped || this.isUnderway || this.settling || this.world.clock.monotonicMs() < this.settleAgainMs) return
+    this.sayFreed()
+    this.settleOldest()
+  }
+
+  /** What was reclaimed is free with the next group. Where there is no room for any, that is one without entries, at the end of the last file. */
+  private sayFreed(): void {
+    const { ring, group } = this
+    if (this.isUnderway || !group.isEmpty || !ring.awaitsGroup || !ring.hasRoom(group.sizeBytes, 'empty')) return
+    let sequence: number
+    try {
+      sequence = this.write([])
+    } catch (error) {
+      return this.notWritten([], error)
+    }
+    this.underwayFile = ring.current!.file
+    this.sync(this.underwayFile, sequence)
   }
 
   private fail(error: unknown): void {

@@ -1,12 +1,12 @@
 import { isMillraceError } from '../../../kernel/errors/index.ts'
 import { type Timers } from '../../../kernel/ports/clock.ts'
 import { type File, type FileSystem } from '../../../kernel/ports/file-system.ts'
-import { type RedoGroupBuilder } from '../core/redo-group.ts'
+import { redoBlockBytes, type RedoGroupBuilder } from '../core/redo-group.ts'
 
 export const redoDirectoryName = '__millrace_redo'
 const stepBytes = 256 * 1024
 const zeroes = new Uint8Array(stepBytes)
-/** At the end of each file, for entries that cannot go another way. */
+/** At the end of each file, for entries that cannot go another way; the last block of it for a group without any. */
 const markBytes = 16_384
 
 /** One file of the redo log: written from its beginning to its end, and again when nothing in it is needed any more. */
@@ -65,14 +65,17 @@ export class RedoFiles<Log> {
 
   get filesMax(): number { return Math.floor(this.options.bytesMax / this.options.fileBytes) }
   get bytesInUse(): number { return (this.full.length + this.leaving.length) * this.options.fileBytes + (this.current?.position ?? 0) }
+  /** Whether files are free only after the next group, and none is before. */
+  get awaitsGroup(): boolean { return this.leaving.length > 0 && this.free.length === 0 }
   /** Groups with lower numbers are needed no more. */
   get firstNeeded(): number { return (this.full[0] ?? this.current)?.firstSequence ?? this.nextSequence }
 
   /** Sees to it that a group of so many bytes finds room. False while there is none: a file is being made, or all are full. */
-  hasRoom(bytes: number, forMark = false): boolean {
+  hasRoom(bytes: number, use: 'batches' | 'mark' | 'empty' = 'batches'): boolean {
     const { current, options } = this
     const capacity = options.fileBytes - markBytes
-    if (current !== undefined && current.position + bytes <= (forMark ? options.fileBytes : capacity)) return true
+    const end = use === 'batches' ? capacity : use === 'mark' ? options.fileBytes - redoBlockBytes : options.fileBytes
+    if (current !== undefined && current.position + bytes <= end) return true
     if (bytes > capacity) return false
     const next = this.free.pop()
     // One ahead, so that nobody waits for it.
@@ -123,6 +126,11 @@ export class RedoFiles<Log> {
   forget(log: Log): void {
     this.current?.logs.delete(log)
     for (const file of this.full) file.logs.delete(log)
+  }
+
+  /** What the log has here at and above the offset is void. */
+  cut(log: Log, offset: number): void {
+    for (const { logs } of this.all()) if ((logs.get(log) ?? 0) > offset) logs.set(log, offset)
   }
 
   close(): void {

@@ -56,10 +56,11 @@ interface Bench {
   readonly files: MemoryFileSystem
   readonly redo: RedoLog
   readonly failures: unknown[]
+  readonly timers: ManualTimers
   settle(): Promise<void>
 }
 
-function bench({ bytesMax = 4 * fileBytes, syncMode = 'pooled' as SyncMode, files = new MemoryFileSystem(), settles = true } = {}): Bench {
+function bench({ bytesMax = 4 * fileBytes, syncMode = 'pooled' as SyncMode, files = new MemoryFileSystem(), settles = true, settled = (done: () => void): void => { queueMicrotask(done) }, stuck = new Set<RedoMember>() } = {}): Bench {
   files.makeDirectory('/data')
   files.syncDirectory('/')
   const timers = new ManualTimers()
@@ -69,11 +70,11 @@ function bench({ bytesMax = 4 * fileBytes, syncMode = 'pooled' as SyncMode, file
     failed: error => { failures.push(error) },
     settle: (logs, done) => {
       if (!settles) return
-      for (const log of logs as Member[]) log.settled = log.end
-      queueMicrotask(() => done(undefined))
+      for (const log of logs as Member[]) if (!stuck.has(log)) log.settled = log.end
+      settled(() => done(undefined))
     },
   })
-  return { files, redo, failures, settle: async () => { for (let turn = 0; turn < 40; turn++) await Promise.resolve() } }
+  return { files, redo, failures, timers, settle: async () => { for (let turn = 0; turn < 40; turn++) await Promise.resolve() } }
 }
 
 /** What a start would find of a member: the end of the last batch, and the batches themselves by their offsets. */
@@ -151,6 +152,77 @@ describe('the redo log', () => {
     expect(made.files.list('/data/__millrace_redo').length).toBeLessThanOrEqual(4)
   })
 
+  it('frees no file behind one that is still needed: what was on the disk has no hole', async () => {
+    const [left, member] = [new Member(0), new Member(1)]
+    const made = bench({ stuck: new Set([left]) })
+    await ready(made)
+    expect(left.append(made.redo)).toBe(true)
+    for (let round = 0; round < 1000; round++) {
+      member.append(made.redo, 20)
+      await made.settle()
+      if (round % 20 === 0) expect(found(made.files.afterCrash({ keepUnsynced: 'none' }), left).durableTo, `round ${round}`).toBe(1)
+    }
+    expect(made.redo.counts.reclaimed).toBe(0)
+    left.settled = left.end
+    made.timers.advance(1000)
+    for (let round = 0; round < 1000; round++) {
+      member.append(made.redo, 20)
+      await made.settle()
+    }
+    expect(made.redo.counts.reclaimed).toBeGreaterThan(5)
+  })
+
+  it('is used again after all of its files were full before the oldest was settled', async () => {
+    const settling: (() => void)[] = []
+    const made = bench({ settled: done => { settling.push(done) } })
+    await ready(made)
+    const member = new Member(0)
+    for (let round = 0; round < 1000; round++) {
+      member.append(made.redo, 20)
+      await made.settle()
+    }
+    expect(settling.length).toBe(1)
+    expect(member.append(made.redo, 20)).toBe(false)
+    settling[0]!()
+    await made.settle()
+    expect(member.append(made.redo, 20)).toBe(true)
+    await made.settle()
+    expect(found(made.files.afterCrash({ keepUnsynced: 'none' }), member).durableTo).toBe(member.end)
+  })
+
+  it('keeps no log from being removed when it is full, and is used again then', async () => {
+    const settling: (() => void)[] = []
+    const made = bench({ settled: done => { settling.push(done) } })
+    await ready(made)
+    const [member, removed] = [new Member(0), Array.from({ length: 60 }, (_, index) => new Member(index + 1))]
+    for (const log of removed) expect(log.append(made.redo)).toBe(true)
+    for (let round = 0; round < 500; round++) {
+      member.append(made.redo, 20)
+      await made.settle()
+    }
+    for (const log of removed) made.redo.removed(log)
+    settling[0]!()
+    await made.settle()
+    expect(member.append(made.redo, 20)).toBe(true)
+    await made.settle()
+    expect(made.failures).toEqual([])
+    expect(found(made.files.afterCrash({ keepUnsynced: 'none' }), member).durableTo).toBe(member.end)
+  })
+
+  it('waits for no log that was cut back to where it is on the disk', async () => {
+    const [cut, member] = [new Member(0), new Member(1)]
+    const made = bench({ stuck: new Set([cut]) })
+    await ready(made)
+    cut.append(made.redo, 5)
+    await made.settle()
+    made.redo.reset(cut, 0)
+    for (let round = 0; round < 1000; round++) {
+      member.append(made.redo, 20)
+      await made.settle()
+    }
+    expect(made.redo.counts.reclaimed).toBeGreaterThan(5)
+  })
+
   it('forgets what was cut, durably, and answers no append that was cut', async () => {
     const made = bench()
     await ready(made)
@@ -177,6 +249,29 @@ describe('the redo log', () => {
     made.redo.removed(unknown)
     made.redo.reset(unknown, 0)
     expect(made.redo.counts.groups).toBe(groups)
+  })
+
+  it('has what it says durably on the disk also when the group before it is under way in another file', async () => {
+    const made = bench()
+    await ready(made)
+    const [cut, filler] = [new Member(0), new Member(1)]
+    cut.append(made.redo, 5)
+    const first = made.redo.ring.current
+    await made.settle()
+    // Until the next group, and not the one after it, has room in the first file.
+    while (made.redo.ring.current!.position < 40 * 1024) {
+      filler.append(made.redo, 20)
+      await made.settle()
+    }
+    filler.append(made.redo, 20)
+    await Promise.resolve()
+    while (made.redo.ring.current === first) expect(filler.append(made.redo, 40)).toBe(true)
+    made.redo.reset(cut, 0)
+    expect(made.redo.ring.current).not.toBe(first)
+    expect(found(made.files.afterCrash({ keepUnsynced: 'none' }), cut)).toMatchObject({ offsets: [], durableTo: 0 })
+    expect(found(made.files.afterCrash({ keepUnsynced: 'none' }), filler).durableTo).toBeGreaterThanOrEqual(filler.promised)
+    await made.settle()
+    expect(filler.promised).toBe(filler.end)
   })
 
   it('answers in order when an entry is written while a group is under way', async () => {
