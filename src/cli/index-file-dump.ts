@@ -2,8 +2,9 @@ import pc from 'picocolors'
 import { crc32c } from '../base/crc32c.ts'
 import { type FileSystem } from '../kernel/ports/file-system.ts'
 import { printRedo } from './redo-file-dump.ts'
-import { print, printJson, UsageError, type OutputFormat } from './output.ts'
+import { errorLine, print, printJson, UsageError, type OutputFormat } from './output.ts'
 import { shownTime } from './shown.ts'
+import { wholeFile } from './whole-file.ts'
 
 /** Prints an index, a producer snapshot, or a text checkpoint; layouts as Kafka writes them. */
 export function printIndexFile(files: FileSystem, path: string, output: OutputFormat, max: number): void {
@@ -13,8 +14,13 @@ export function printIndexFile(files: FileSystem, path: string, output: OutputFo
   else if (path.endsWith('.index')) printEntries(offsetEntries(bytes, baseOffset), output, max, (each) => `offset ${String(each.offset).padEnd(12)} at ${each.position}`)
   else if (path.endsWith('.redo')) printRedo(bytes, output, max)
   else if (path.endsWith('.snapshot')) printSnapshot(path, bytes, output, max)
-  else if (/checkpoint$|\.metadata$|\.properties$/.test(path)) print(new TextDecoder().decode(bytes))
+  else if (/checkpoint$|\.metadata$|\.properties$/.test(path)) printText(new TextDecoder().decode(bytes), output)
   else throw new UsageError(`${path}: log inspect reads .log, .index, .timeindex, .snapshot, .redo and checkpoint files`)
+}
+
+function printText(text: string, output: OutputFormat): void {
+  if (output === 'json') printJson({ text })
+  else print(text)
 }
 
 function printEntries<E extends object>(entries: Iterable<E>, output: OutputFormat, max: number, shown: (entry: E) => string): void {
@@ -51,19 +57,9 @@ function printSnapshot(path: string, bytes: Uint8Array, output: OutputFormat, ma
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const whole = bytes.length >= 10 && view.getInt16(0) === 1 && view.getUint32(2) === crc32c(bytes, 6)
   if (!whole) {
-    process.stderr.write(`${pc.red('error')} ${path}: not a whole producer snapshot (length, version or checksum)\n`)
+    process.stderr.write(`${errorLine('MR_FILE_FAILED', `inspect ${path}: not a whole producer snapshot (length, version or checksum)`)}\n`)
     process.exitCode = 1
     return
   }
   printEntries(snapshotEntries(view), output, max, (each) => `producer ${each.producerId}/${each.epoch}  last sequence ${each.lastSequence}  last offset ${each.lastOffset}  ${shownTime(each.timestamp)}`)
-}
-
-function wholeFile(files: FileSystem, path: string): Uint8Array {
-  const file = files.open(path, 'read')
-  try {
-    const bytes = new Uint8Array(file.size())
-    return bytes.subarray(0, file.read(bytes, 0, bytes.length, 0))
-  } finally {
-    file.close()
-  }
 }

@@ -1,7 +1,9 @@
 import pc from 'picocolors'
 import { uuidFromBytes } from '../base/uuid.ts'
-import { groupsIn, type RedoEntry, type RedoGroup } from '../plugins/storage-local/index.ts'
+import { type FileSystem } from '../kernel/ports/file-system.ts'
+import { groupsIn, orderGroups, RedoHole, type RedoEntry, type RedoGroup } from '../plugins/storage-local/index.ts'
 import { print, printJson, type OutputFormat } from './output.ts'
+import { wholeFile } from './whole-file.ts'
 
 const describe = ({ kind, offset, topicId, partition, segmentBase, position, bytes }: RedoEntry) => ({
   kind, topicId: uuidFromBytes(topicId), partition, offset, ...(kind === 'batch' ? { segmentBase, position, bytes: bytes.length } : {}),
@@ -27,4 +29,22 @@ export function printRedo(bytes: Uint8Array, output: OutputFormat, max: number):
     }
   }
   if (count === 0 && output === 'text') print(pc.dim('  (no groups)'))
+}
+
+const readsMax = 3
+
+/**
+ * What is lost of a redo log, as a start after a crash would judge it; undefined when nothing is. A broker that writes meanwhile may have used a file
+ * again between two reads, so a hole counts when each of a few reads finds one.
+ */
+export function redoHoleIn(files: FileSystem, paths: readonly string[]): string | undefined {
+  for (let reads = 1; ; reads++) {
+    try {
+      orderGroups(paths.flatMap((path) => [...groupsIn(wholeFile(files, path))]))
+      return undefined
+    } catch (error) {
+      if (!(error instanceof RedoHole)) throw error
+      if (reads === readsMax) return error.message
+    }
+  }
 }

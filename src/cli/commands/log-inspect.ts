@@ -9,7 +9,10 @@ import { NodeFileSystem } from '../../platform/node-file-system.ts'
 import { nativeCompression } from '../native-compression.ts'
 import { LogFileReader, type PlacedBatch } from '../log-file-reader.ts'
 import { printIndexFile } from '../index-file-dump.ts'
-import { print, printJson, UsageError, type OutputFormat } from '../output.ts'
+import { outputOption } from '../network-options.ts'
+import { wholeNumber } from '../option-values.ts'
+import { errorLine, plural, print, printJson, printWarning, UsageError, type OutputFormat } from '../output.ts'
+import { redoHoleIn } from '../redo-file-dump.ts'
 import { shownTime } from '../shown.ts'
 
 interface Flags {
@@ -23,14 +26,15 @@ export function logCommand(program: Command): void {
   log.command('inspect').summary('print what a file holds').argument('<path>', 'a .log, .index, .timeindex, .snapshot or .redo file, a checkpoint, or the directory of a partition or of the redo log')
     .description('Prints a file of a data directory: batches of a .log with their checks, entries of an index, producers of a .snapshot, groups of a .redo.')
     .option('--records', 'the records of each batch too')
-    .option('--max <n>', 'stop after so many batches or entries', Number)
-    .option('-o, --output <format>', 'text, or json: one object a line', 'text')
+    .option('--max <n>', 'stop after so many batches, entries or groups of each file', wholeNumber('--max', 1))
+    .addOption(outputOption('text, or json: one object a line'))
     .addHelpText('after', `
-Exit code 1 when a batch has a wrong checksum, or bytes follow the last whole batch.
+Exit code 1 when a batch has a wrong checksum, bytes follow the last whole batch, or a redo log lacks a group that a start would need.
 
 Examples
   millrace log inspect data/flights-0
-  millrace log inspect data/flights-0/00000000000000000000.log --records --max 2`)
+  millrace log inspect data/flights-0/00000000000000000000.log --records --max 2
+  millrace log inspect data/__millrace_redo`)
     .action((path: string, flags: Flags) => { inspect(path, flags) })
 }
 
@@ -41,12 +45,21 @@ function inspect(path: string, flags: Flags): void {
   const paths = stat.kind === 'directory'
     ? files.list(path).filter((name) => /\.(log|index|timeindex|snapshot|redo)$/.test(name)).map((name) => join(path, name))
     : [path]
-  if (paths.length === 0) throw new UsageError(`${path} holds no .log, .index, .timeindex or .snapshot; name the directory of a partition, such as data/topic-0`)
+  if (paths.length === 0) throw new UsageError(`${path} holds no .log, .index, .timeindex, .snapshot or .redo; name the directory of a partition, such as data/topic-0, or of a redo log`)
   for (const each of paths) {
     if (paths.length > 1 && flags.output === 'text') print(pc.bold(basename(each)))
     if (each.endsWith('.log')) inspectLog(files, each, flags)
     else printIndexFile(files, each, flags.output, flags.max ?? Infinity)
   }
+  if (stat.kind === 'directory') checkRedo(files, path, paths)
+}
+
+/** The files of a redo log say only together whether something is lost. */
+function checkRedo(files: FileSystem, path: string, paths: readonly string[]): void {
+  const hole = redoHoleIn(files, paths.filter((each) => each.endsWith('.redo')))
+  if (hole === undefined) return
+  process.stderr.write(`${errorLine('MR_LOG_REDO_CORRUPT', `${path}: ${hole}; where a broker writes here, look again`)}\n`)
+  process.exitCode = 1
 }
 
 function inspectLog(files: FileSystem, path: string, flags: Flags): void {
@@ -64,8 +77,8 @@ function inspectLog(files: FileSystem, path: string, flags: Flags): void {
       else printBatch(placed, valid, flags.records === true && valid)
     }
     const extraBytes = file.size() - reader.tail
-    if (extraBytes > 0) process.stderr.write(`${pc.yellow('warning')} ${path}: ${extraBytes} bytes from position ${reader.tail} on are no whole batch (a torn tail, or damage)\n`)
-    if (wrong > 0) process.stderr.write(`${pc.red('error')} ${path}: ${wrong} batches have a wrong checksum\n`)
+    if (extraBytes > 0) printWarning(`${path}: ${extraBytes} bytes from position ${reader.tail} on are no whole batch (a torn tail, or damage)`)
+    if (wrong > 0) process.stderr.write(`${errorLine('MR_RECORD_CORRUPT', `${path}: wrong checksum in ${plural(wrong, 'batch', 'batches')}`)}\n`)
     if (extraBytes > 0 || wrong > 0) process.exitCode = 1
   } finally {
     file.close()

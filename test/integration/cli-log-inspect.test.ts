@@ -1,0 +1,54 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { RedoGroupBuilder } from '../../src/plugins/storage-local/core/redo-group.js'
+import { ensureBuilt } from './built.ts'
+import { cli, jsonLines, oneLine } from './cli-run.ts'
+
+let folder = ''
+beforeAll(() => {
+  ensureBuilt()
+  folder = mkdtempSync(join(tmpdir(), 'millrace-inspect-'))
+}, 120_000)
+afterAll(() => { rmSync(folder, { recursive: true, force: true }) })
+
+const inspect = (...args: readonly string[]) => cli(['log', 'inspect', ...args], { cwd: folder })
+
+/** A redo log of these groups, each of which says that all before it were on the disk, and that all from the first on are needed. */
+function redoLog(name: string, sequences: readonly number[]): string {
+  const builder = new RedoGroupBuilder(new Uint8Array(16), 65_536)
+  const groups = sequences.map((sequence) => {
+    builder.addMark('barrier', new Uint8Array(16).fill(7), 0, sequence)
+    return Buffer.from(builder.seal({ generation: 1, sequence, covered: sequence - 1, firstNeeded: 1 }))
+  })
+  mkdirSync(join(folder, name))
+  writeFileSync(join(folder, name, '00000001.redo'), Buffer.concat(groups))
+  return name
+}
+
+it('log inspect says which group a redo log lacks, and fails', async () => {
+  expect(await inspect(redoLog('whole', [1, 2, 3]), '-o', 'json').then((result) => [result.code, jsonLines(result).length])).toEqual([0, 3])
+  const { code, stderr } = await inspect(redoLog('lacking', [1, 3]))
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^error MR_LOG_REDO_CORRUPT: lacking: group 2 is missing, and all up to 2 were on the disk; /)])
+})
+
+it('log inspect refuses a format and a limit that it does not have', async () => {
+  const path = redoLog('limits', [1])
+  expect(oneLine(await inspect(path, '-o', 'xml'))).toContain('Allowed choices are text, json')
+  for (const max of ['0', '-1', 'abc']) expect(oneLine(await inspect(path, '--max', max))).toMatch(/^error MR_CLI_USAGE: --max/)
+})
+
+it('log inspect prints a checkpoint as JSON where JSON is asked for', async () => {
+  writeFileSync(join(folder, 'recovery-point-offset-checkpoint'), '0\n1\nt 0 5\n')
+  expect(jsonLines(await inspect('recovery-point-offset-checkpoint', '-o', 'json'))).toEqual([{ text: '0\n1\nt 0 5\n' }])
+})
+
+it('log inspect names a damaged batch in one line with a code', async () => {
+  const batch = Buffer.alloc(61)
+  batch.writeInt32BE(49, 8)
+  batch[16] = 2
+  writeFileSync(join(folder, '00000000000000000000.log'), batch)
+  const { code, stderr } = await inspect('00000000000000000000.log')
+  expect([code, stderr]).toEqual([1, 'error MR_RECORD_CORRUPT: 00000000000000000000.log: wrong checksum in 1 batch\n'])
+})
