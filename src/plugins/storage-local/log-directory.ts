@@ -17,6 +17,7 @@ import { finishLog, loadLog, type LoadReport } from './log-loader.ts'
 import { LogState } from './log-state.ts'
 import { flushAll } from './log-sync.ts'
 import { type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
+import { syncAll } from './log-trim.ts'
 import { LostLogs, hadRecords } from './lost-logs.ts'
 import { RecoveryPoints } from './recovery-points.ts'
 import { type RedoFigures } from './metrics.ts'
@@ -259,10 +260,7 @@ export class LogDirectory implements LogHome {
     settleLogs(logs, this.points, () => this.writeCheckpoint('recovery points'), done)
   }
 
-  /**
-   * The end of a clean stop: everything is synced, also what recovery would make anew, and the marker says so. A directory that is not
-   * in order gets no marker; the next start will check what it finds.
-   */
+  /** The end of a clean stop: all is synced, also what recovery would make anew, and the marker says so; none where something is not in order. */
   async stop(): Promise<void> {
     this.stopped = true
     try {
@@ -292,9 +290,12 @@ export class LogDirectory implements LogHome {
   /** Takes the log out of service and renames its directory: gone from the next start too when it returns. Gives the new path. */
   retire(log: SegmentedLog, state: DirectoryState): string {
     const name = partitionName(log.id)
-    if (log.state.failure === undefined) this.spend(() => log.sync.removing())
+    const serving = log.state.failure === undefined
+    // What is kept must not need the redo log, and must not look removed before it has its new name.
+    if (serving) this.spend(() => state === 'delete' ? log.sync.removing() : syncAll(log.state))
     log.close()
     const path = this.mark(log.id, state)
+    if (serving && state === 'stray') this.spend(() => log.sync.removing())
     this.logs.delete(name)
     this.fenced.delete(name)
     this.staleNames.add(name)
@@ -373,13 +374,10 @@ export class LogDirectory implements LogHome {
     this.leftOut = true
   }
 
-  /**
-   * Keeps a damaged log from being served, now and at the next start: its recovery point stays above the damage, so that it is seen as
-   * such again.
-   */
+  /** Keeps a damaged log from being served, now and at the next start: its recovery point is above the damage, so that it is seen as such again. */
   private fence(name: string, log: SegmentedLog, known: KnownOfLog, error: MillraceError): void {
     const damagedAt = Number(error.details.offset ?? 0)
-    this.fenced.set(name, { ...known, recoveryPoint: known.recoveryPoint ?? damagedAt + 1 })
+    this.fenced.set(name, { ...known, recoveryPoint: Math.max(known.recoveryPoint ?? 0, damagedAt + 1) })
     log.state.fail(error)
     this.world.logger.error('a log is damaged and not served; its files are left as they are', {
       topic: log.id.topic, partition: log.id.partition, path: log.state.directory, reason: error.message,

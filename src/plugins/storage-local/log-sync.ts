@@ -92,13 +92,23 @@ export class LogSync implements FlushTarget, RedoMember {
     const { log, redo } = this
     if (offset >= log.end) return
     const base = offset <= log.start ? offset : log.segments[log.segmentOf(offset)]!.find(offset).baseOffset
-    redo?.reset(this, base)
+    this.orInPlace(() => redo?.reset(this, base))
     this.redoStart = this.redoEnd = this.redoDone = -1
   }
 
   /** Before the log is taken out of its directory. Durable when it returns. */
   removing(): void {
-    this.redo?.removed(this)
+    this.orInPlace(() => this.redo?.removed(this))
+  }
+
+  /** Runs what may fail and leave the log as it was, but for what the redo log knew of it. */
+  orInPlace(run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.refused()
+      throw error
+    }
   }
 
   /** A segment was closed: it is synced whatever the durability, so that the recovery point can move on. */

@@ -84,7 +84,7 @@ function cut(log: LogState, offset: number): void {
 }
 
 /** All of the log goes to the disk, so that segments stay synced in their order. */
-function syncAll(log: LogState): void {
+export function syncAll(log: LogState): void {
   for (const segment of log.segments) {
     // A cut that was not synced leaves no unsynced bytes, and yet has to be.
     if (segment.isActive || segment.syncedBytes < segment.sizeBytes) segment.withFile(file => file.syncNow())

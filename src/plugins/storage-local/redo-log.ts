@@ -104,10 +104,9 @@ export class RedoLog {
       this.settleWhenFull()
       return false
     }
-    if (log.groupStart < 0) {
-      log.groupStart = batch.logEnd
-      this.members.push(log)
-    }
+    if (log.groupStart < 0) this.members.push(log)
+    // What it has in the group before a gap is on the disk in its segments, or the batch would not have come here.
+    if (log.groupStart < 0 || log.groupEnd !== batch.logEnd) log.groupStart = batch.logEnd
     log.groupEnd = end
     this.counts.batches++
     if (!this.startsSoon && !this.isUnderway) {

@@ -34,8 +34,16 @@ export class RedoRecovery {
   read(directoryId: Uint8Array): void {
     if (this.files.stat(this.path) === undefined) return
     const found: RedoGroup[] = []
+    let foreign = false
     for (const name of this.files.list(this.path)) {
-      if (name.endsWith('.redo')) found.push(...groupsIn(readWhole(this.files, `${this.path}/${name}`) ?? new Uint8Array(0), directoryId))
+      if (!name.endsWith('.redo')) continue
+      const bytes = readWhole(this.files, `${this.path}/${name}`) ?? new Uint8Array(0)
+      found.push(...groupsIn(bytes, directoryId))
+      foreign ||= found.length === 0 && groupsIn(bytes).next().done === false
+    }
+    if (found.length === 0 && foreign) {
+      // Nothing else is ever left here: what was acknowledged last may be in there alone.
+      throw new MillraceError('MR_LOG_REDO_CORRUPT', { path: this.path, reason: 'what is in it was written under another directory.id than meta.properties has' })
     }
     try {
       this.entries = entriesByLog(orderGroups(found))

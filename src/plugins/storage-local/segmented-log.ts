@@ -92,7 +92,7 @@ export class SegmentedLog implements PartitionLog {
     this.state.check()
     this.reader.forgetHints()
     this.state.guard(() => this.sync.truncating(offset))
-    truncateLog(this.state, offset)
+    this.sync.orInPlace(() => truncateLog(this.state, offset))
   }
 
   deleteTo(offset: number): void {

@@ -112,20 +112,18 @@ export class RedoFiles<Log> {
     for (const file of files) {
       const index = this.full.indexOf(file)
       if (index >= 0) this.full.splice(index, 1)
-      file.logs.clear()
       this.leaving.push({ file, afterSequence: this.nextSequence - 1 })
     }
     this.noSpace = false
   }
 
-  /** Whether some group that is needed has a batch of the log. */
+  /** Whether a group that a crash might find needed has a batch of the log: until a later one on the disk says otherwise, that is one in a file that leaves too. */
   holds(log: Log): boolean {
-    return this.current?.logs.has(log) === true || this.full.some(file => file.logs.has(log))
+    return this.current?.logs.has(log) === true || this.full.some(file => file.logs.has(log)) || this.leaving.some(({ file }) => file.logs.has(log))
   }
 
   forget(log: Log): void {
-    this.current?.logs.delete(log)
-    for (const file of this.full) file.logs.delete(log)
+    for (const { logs } of this.all()) logs.delete(log)
   }
 
   /** What the log has here at and above the offset is void. */

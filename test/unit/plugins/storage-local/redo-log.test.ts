@@ -289,6 +289,37 @@ describe('the redo log', () => {
     expect([first.promised, second.promised]).toEqual([2, 1])
   })
 
+  it('answers what follows a batch that went another way while the group at hand waited', async () => {
+    const made = bench()
+    await ready(made)
+    const [first, member] = [new Member(0), new Member(1)]
+    first.append(made.redo)
+    await Promise.resolve()
+    // The group of the first is under way. Of the second one batch waits, the next one is synced in its segment, and one more comes.
+    member.append(made.redo, 2)
+    member.end += 5
+    member.settled = member.end
+    member.append(made.redo, 3)
+    expect([member.groupStart, member.groupEnd]).toEqual([7, 10])
+    await made.settle()
+    expect(member.promised).toBe(10)
+  })
+
+  it('knows a log of which the last batch is in a file that leaves: what is cut then stays cut', async () => {
+    const made = bench()
+    await ready(made)
+    const [cut, member] = [new Member(0), new Member(1)]
+    cut.append(made.redo, 5)
+    await made.settle()
+    while (made.redo.counts.reclaimed === 0) {
+      member.append(made.redo, 20)
+      await made.settle()
+    }
+    // No group was written since: the last one on the disk still says that all are needed.
+    made.redo.reset(cut, 0)
+    expect(found(made.files.afterCrash({ keepUnsynced: 'none' }), cut, 0)).toMatchObject({ offsets: [], durableTo: 0 })
+  })
+
   it('answers nothing after a sync failed, and is never synced again', async () => {
     const made = bench()
     await ready(made)

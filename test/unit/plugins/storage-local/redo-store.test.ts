@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { isMillraceError } from '../../../../src/kernel/errors/index.ts'
+import { type PartitionLog } from '../../../../src/kernel/ports/partition-log.ts'
+import { append, makeBatch, newTopicId, readRecords } from '../../../../src/testkit/conformance/log-store-subject.ts'
+import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
+import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
+import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
+import { makeStore, type TestStore } from './store-subjects.ts'
+
+const subject = { settle: <T>(promise: Promise<T>): Promise<T> => promise }
+const id = { topic: 'redone', topicId: newTopicId(), partition: 0 }
+const segment = '/data/redone-0/00000000000000000000.log'
+const redoDirectory = '/data/__millrace_redo'
+const settings = topicSettings({ durability: 'fsync' })
+
+const make = (files: MemoryFileSystem, directories?: readonly string[], seed = 1): TestStore =>
+  makeStore({ files, seed, timers: new ManualTimers(), ...(directories === undefined ? {} : { directories }) })
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 200; turn++) await Promise.resolve()
+}
+
+/** A log of a store whose redo log takes what is appended; its first record was synced in the segment. */
+async function begun(files: MemoryFileSystem, directories?: readonly string[]) {
+  const made = make(files, directories)
+  await made.store.start()
+  const log = made.store.create(id, settings)
+  append(log, makeBatch(1))
+  await turns()
+  await made.store.flush()
+  append(log, makeBatch([{ timestamp: 1, value: 'in the redo log' }]))
+  await turns()
+  expect(log.flushedOffset).toBe(2)
+  expect(made.store.redoFigures()[0]!.batches).toBeGreaterThan(0)
+  return { ...made, log }
+}
+
+function errorOf(run: () => unknown): unknown {
+  try {
+    run()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
+
+const corrupt = (log: PartitionLog | undefined): boolean => isMillraceError(errorOf(() => log!.locate(0, 1)), 'MR_LOG_CORRUPT')
+
+describe('a store with a redo log', () => {
+  it('keeps a log out of service that is damaged where the redo log alone knew that it was on the disk, at every start', async () => {
+    const files = new MemoryFileSystem()
+    const { log } = await begun(files)
+    const damagedAt = files.open(segment, 'read').size()
+    append(log, makeBatch([{ timestamp: 1, value: 'x'.repeat(200 * 1024) }]))
+    await turns()
+    expect(log.flushedOffset).toBe(3)
+    // Goes with a barrier, which says so.
+    append(log, makeBatch(1))
+    await turns()
+    expect(log.flushedOffset).toBe(4)
+    let crashed = files.afterCrash({ keepUnsynced: 'none' })
+    crashed.flipBit(segment, damagedAt + 70_000, 1)
+    for (let round = 1; round <= 3; round++) {
+      const { store } = make(crashed)
+      await store.start()
+      expect(corrupt(store.find(id.topicId, 0)), `start ${round}`).toBe(true)
+      expect(crashed.list('/data/redone-0').filter(name => name.includes('set-aside'))).toEqual([])
+      if (round === 2) await store.stop()
+      else crashed = crashed.afterCrash({ keepUnsynced: 'none' })
+    }
+  })
+
+  it('is not opened with a redo log of another directory id: what was acknowledged is not thrown away', async () => {
+    const files = new MemoryFileSystem()
+    await begun(files, ['/data', '/other'])
+    const crashed = files.afterCrash({ keepUnsynced: 'none' })
+    crashed.remove('/data/meta.properties')
+    const { store } = make(crashed, ['/data', '/other'], 2)
+    await store.start()
+    expect(store.directories().find(({ path }) => path === '/data')!.offline).toMatch(/directory\.id/)
+    expect(crashed.list(redoDirectory).length).toBeGreaterThan(0)
+    await store.stop()
+  })
+
+  it('keeps all that was acknowledged of a log that it sets aside, whenever the power fails', async () => {
+    const moments: MemoryFileSystem[] = []
+    const files = new MemoryFileSystem()
+    const { store } = await begun(files)
+    files.observe = () => { moments.push(files.afterCrash({ keepUnsynced: 'none' })) }
+    store.setAside(id.topicId, 0)
+    files.observe = undefined
+    moments.push(files.afterCrash({ keepUnsynced: 'none' }))
+    expect(moments.length).toBeGreaterThan(5)
+    for (const [index, crashed] of moments.entries()) {
+      const { store: again } = make(crashed)
+      await again.start()
+      const log = again.find(id.topicId, 0)
+      if (log !== undefined) expect(log.endOffset, `moment ${index}`).toBe(2)
+      else {
+        const stray = crashed.list('/data').find(name => name.startsWith('redone-0.') && name.endsWith('-stray'))
+        expect(stray, `moment ${index}`).toBeDefined()
+        expect(textOf(crashed, `/data/${stray!}/00000000000000000000.log`), `moment ${index}`).toContain('in the redo log')
+      }
+      await again.stop()
+    }
+  })
+
+  it('acknowledges what a truncation that found the disk full has left, once it is in the segment', async () => {
+    const files = new MemoryFileSystem()
+    const { store, log } = await begun(files)
+    for (let count = 0; count < 3; count++) append(log, makeBatch(1))
+    files.faults.add({ operation: 'write', path: /recovery-point-offset-checkpoint/, error: 'ENOSPC', times: 2 })
+    expect(isMillraceError(errorOf(() => log.truncateTo(1)), 'MR_FILE_NO_SPACE')).toBe(true)
+    await turns()
+    expect([log.endOffset, log.flushedOffset]).toEqual([5, 5])
+    append(log, makeBatch(1))
+    await turns()
+    expect(log.flushedOffset).toBe(6)
+    const { store: again } = make(files.afterCrash({ keepUnsynced: 'none' }))
+    await again.start()
+    expect((await readRecords(subject, again.find(id.topicId, 0)!)).map(({ offset }) => offset)).toEqual([0, 1, 2, 3, 4, 5])
+    await again.stop()
+    await store.stop()
+  })
+})
+
+function textOf(files: MemoryFileSystem, path: string): string {
+  const file = files.open(path, 'read')
+  const bytes = new Uint8Array(file.size())
+  file.read(bytes, 0, bytes.length, 0)
+  return new TextDecoder('latin1').decode(bytes)
+}
