@@ -7,6 +7,7 @@ import { pluginSettingFaults } from '../kernel/plugin/plugin-settings.ts'
 import { Random } from '../kernel/ports/clock.ts'
 import { FileSystem } from '../kernel/ports/file-system.ts'
 import { type BrokerIdentity } from '../kernel/ports/broker-identity.ts'
+import { LogStore } from '../kernel/ports/log-store.ts'
 import { Logger } from '../kernel/ports/telemetry.ts'
 import { realPath, workingDirectory } from '../platform/module-loader.ts'
 import { Broker } from './broker.ts'
@@ -80,7 +81,7 @@ export async function examineComposition(composition: Composition, onFault: Faul
     // Settings may be for a plugin that could not be loaded.
     if (areAllThere || error.code !== 'MR_HOST_PLUGIN_NOT_FOUND') onFault(error, key)
   })
-  const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins)]
+  const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins), ...unkeptDurability(settings, plugins)]
   return {
     settings, plugins, pluginSettings, warnings,
     create: () => make({ settings, plugins, pluginSettings, preset, warnings }),
@@ -91,6 +92,13 @@ export async function examineComposition(composition: Composition, onFault: Faul
 function unusedDirectories(settings: BrokerSettingsMap, plugins: readonly Plugin[]): string[] {
   const isNamed = settings.entries().some(({ name, source }) => name === 'log.dirs' && source !== 'default')
   return isNamed && plugins.some(({ name }) => name === 'storage-memory') ? ['log.dirs has no effect here: storage-memory keeps nothing on disk'] : []
+}
+
+/** The default of topics promises that a power cut takes nothing, and whatever store is there has to be able to. */
+function unkeptDurability(settings: BrokerSettingsMap, plugins: readonly Plugin[]): string[] {
+  const store = plugins.find(({ provides }) => provides?.includes(LogStore))
+  if (store === undefined || store.capabilities?.['durable'] === true || settings.text('durability') !== 'fsync') return []
+  return [`durability=fsync has no effect here: ${store.name} keeps nothing that survives a power cut`]
 }
 
 function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp = false, platform }: Composition, plugins: readonly Plugin[]): Record<string, Record<string, unknown>> {

@@ -39,7 +39,7 @@ export const topicConfigTable: readonly TopicConfigRow[] = [
   row('delete.retention.ms', 'long', '86400000', ['log.cleaner.delete.retention.ms'], none(noCompaction),
     'How long a tombstone stays readable in a compacted topic.', { min: 0 }),
   row('durability', 'string', 'fsync', ['durability'], works,
-    'What an acks=all reply and the high watermark promise: `fsync` survives a power cut, `os` a crash of the process.',
+    'What an acks=all reply and the high watermark promise: `fsync` survives a power cut, `os` a crash of the process; a store in memory keeps neither.',
     { values: ['fsync', 'os'] }),
   row('errors.deadletterqueue.group.enable', 'boolean', 'false', [], none('share groups are not served'),
     'Whether the topic may take the dead letters of share groups.'),

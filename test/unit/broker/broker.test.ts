@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { composeBroker, createBroker } from '../../../src/broker/index.ts'
+import { storageMemory } from '../../../src/plugins/storage-memory/plugin.ts'
 
 describe('a broker', () => {
   it('that is not started, or was stopped, has no address for clients, and says what to do', async () => {
@@ -30,6 +31,17 @@ describe('the memory preset', () => {
     const { warnings } = await composeBroker({ file: { preset: 'memory', data: '/var/lib/millrace' } })
     expect(warnings).toEqual(['log.dirs has no effect here: storage-memory keeps nothing on disk'])
     expect((await composeBroker({ file: { data: '/var/lib/millrace' } })).warnings).toEqual([])
+  })
+})
+
+describe('a store that is not durable', () => {
+  const warning = 'durability=fsync has no effect here: storage-memory keeps nothing that survives a power cut'
+
+  it('is told to who asks for fsync, or leaves it at that', async () => {
+    expect((await composeBroker({ file: { preset: 'memory', broker: { durability: 'fsync' } } })).warnings).toEqual([warning])
+    const replaced = { plugins: [{ use: storageMemory, instead: 'storage-local' }] }
+    expect((await composeBroker({ file: replaced })).warnings).toEqual([warning])
+    expect((await composeBroker({ file: { ...replaced, broker: { durability: 'os' } } })).warnings).toEqual([])
   })
 })
 
