@@ -1,4 +1,4 @@
-import { isMillraceError } from '../../../kernel/errors/index.ts'
+import { MillraceError, isMillraceError } from '../../../kernel/errors/index.ts'
 import { type Timers } from '../../../kernel/ports/clock.ts'
 import { type File, type FileSystem } from '../../../kernel/ports/file-system.ts'
 import { redoBlockBytes, type RedoGroupBuilder } from '../core/redo-group.ts'
@@ -6,6 +6,8 @@ import { redoBlockBytes, type RedoGroupBuilder } from '../core/redo-group.ts'
 export const redoDirectoryName = '__millrace_redo'
 const stepBytes = 256 * 1024
 const zeroes = new Uint8Array(stepBytes)
+/** After a look that found too little space, so many calls pass before the next look. */
+const lookEvery = 1000
 /** At the end of each file, for entries that cannot go another way; the last block of it for a group without any. */
 const markBytes = 16_384
 
@@ -53,8 +55,9 @@ export class RedoFiles<Log> {
   private generations = 0
   private making = false
   private closed = false
-  /** A disk that was full is not asked again until something was reclaimed. */
-  private noSpace = false
+  private told = false
+  /** Calls that pass before a disk with too little space is looked at again. */
+  private untilLook = 0
 
   constructor(files: FileSystem, timers: Timers, directory: string, options: RedoFilesOptions) {
     this.files = files
@@ -114,7 +117,7 @@ export class RedoFiles<Log> {
       if (index >= 0) this.full.splice(index, 1)
       this.leaving.push({ file, afterSequence: this.nextSequence - 1 })
     }
-    this.noSpace = false
+    this.untilLook = 0
   }
 
   /** Whether a group that a crash might find needed has a batch of the log: until a later one on the disk says otherwise, that is one in a file that leaves too. */
@@ -144,16 +147,23 @@ export class RedoFiles<Log> {
   }
 
   private make(): void {
-    if (this.making || this.noSpace || this.closed || this.made >= this.filesMax) return
+    if (this.making || this.closed || this.made >= this.filesMax || this.untilLook-- > 0) return
+    this.untilLook = 0
     this.making = true
     this.made++
     const path = `${this.path}/${String(this.made).padStart(8, '0')}.redo`
     try {
+      if (!this.isSpace()) throw new MillraceError('MR_FILE_NO_SPACE', { operation: 'make', path })
       this.files.makeDirectory(this.path)
       this.fill(this.files.open(path, 'create'), 0)
     } catch (error) {
       this.notMade(undefined, error)
     }
+  }
+
+  /** What is appended comes first: a small disk, or one that fills up, is not filled with files of this log. */
+  private isSpace(): boolean {
+    return this.files.freeBytes(this.path.slice(0, this.path.lastIndexOf('/'))) >= this.options.bytesMax + this.options.fileBytes
   }
 
   private fill(file: File, from: number): void {
@@ -187,13 +197,14 @@ export class RedoFiles<Log> {
     this.making = false
     file?.close()
     if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) return this.options.failed(error)
-    this.noSpace = true
+    this.untilLook = lookEvery
     this.made--
     try {
       if (file !== undefined) this.files.remove(file.path)
     } catch (failure) {
       return this.options.failed(failure)
     }
-    this.options.warn('there is no space for another file of the redo log: partitions are synced one by one', error)
+    if (!this.told) this.options.warn('there is too little space for another file of the redo log: what finds no room in it is synced partition by partition', error)
+    this.told = true
   }
 }
