@@ -17,8 +17,8 @@ async function withBoundedMicrotasks(most: number, work: () => Promise<unknown>)
 }
 
 describe('a disk that fails under a whole broker', () => {
-  it('a fetch that waits at the end of a log whose sync fails is answered once, and the other directory serves', async () => {
-    const sim = await createSimBroker({ seed: 1, options: { data: ['/data', '/data2'] } })
+  it.each([['in its segment', 0], ['in the redo log', 1024 * 1024]])('a fetch that waits at the end of a log whose sync fails %s is answered once, and the other directory serves', async (_where, redoBytesMax) => {
+    const sim = await createSimBroker({ seed: 1, options: { data: ['/data', '/data2'], settings: { 'storage-local': { redoBytesMax } } } })
     let outcome = ''
     const microtasks = await withBoundedMicrotasks(100_000, () => sim.run(async () => {
       await sim.start()
@@ -29,7 +29,9 @@ describe('a disk that fails under a whole broker', () => {
       const consumer = client.consumer()
       consumer.assign([{ topic: 't', partition: 0, offset: 'end' }])
       await consumer.poll({ timeoutMs: 1000 })
-      sim.machine.process.files.faults.add({ operation: 'sync', path: /t-0.*\.log$/, error: 'EIO' })
+      const { files } = sim.machine.process
+      const directory = ['/data', '/data2'].find(path => files.stat(`${path}/t-0`) !== undefined)!
+      files.faults.add({ operation: 'sync', path: redoBytesMax === 0 ? /t-0.*\.log$/ : new RegExp(`^${directory}/__millrace_redo/`), error: 'EIO' })
       outcome = await producer.send({ topic: 't', partition: 0, value: 'b' }).then(() => 'acknowledged', () => 'refused')
       await producer.send({ topic: 't', partition: 1, value: 'c' })
     }, { withinMs: 60_000 }))
