@@ -6,8 +6,20 @@ import { contentOf, type StoreImage } from './store-images.ts'
 /** A file of an image as it is, its format's fields marked. */
 export function makeFile(image: StoreImage, prng: Prng): Specimen {
   const path = prng.pick(image.paths)
-  const bytes = contentOf(image.files, path)
+  const whole = contentOf(image.files, path)
+  const bytes = isRedo(path) ? withoutZeroes(whole) : whole
   return { kind: `${image.name} ${path}`, bytes, marks: marksOf(path, bytes) }
+}
+
+/** Redo files are written full of zeroes beforehand: what a mutant leaves of one is filled up again. */
+export function isRedo(path: string): boolean {
+  return path.endsWith('.redo')
+}
+
+function withoutZeroes(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length
+  while (end > 0 && bytes[end - 1] === 0) end--
+  return bytes.slice(0, end)
 }
 
 function marksOf(path: string, bytes: Uint8Array): Mark[] {
@@ -15,7 +27,7 @@ function marksOf(path: string, bytes: Uint8Array): Mark[] {
   if (path.endsWith('.index')) return rows(bytes, [4, 4], 0)
   if (path.endsWith('.timeindex')) return rows(bytes, [8, 4], 0)
   if (path.endsWith('.snapshot')) return [...rows(bytes.subarray(0, 10), [2, 4, 4], 0), ...rows(bytes, [8, 2, 4, 8, 4, 8, 4, 8], 10)]
-  return textMarks(bytes)
+  return isRedo(path) || path.endsWith('reserve') ? [] : textMarks(bytes)
 }
 
 function segmentMarks(bytes: Uint8Array): Mark[] {

@@ -29,7 +29,7 @@ export class BatchesTarget implements Target {
   private readonly reader = new BatchReader(compression, limitBytes)
 
   make(prng: Prng): Specimen {
-    return makeBatches(prng, { bombChance: 0.001, bombBytes: prng.pick([1, 8, 8, 8, 80]) << 20 })
+    return makeBatches(prng, { bombChance: 0.0005, bombBytes: prng.pick([1, 8, 8, 8, 80]) << 20 })
   }
 
   /** The check alone, with the limit of what is decompressed on another thread. */

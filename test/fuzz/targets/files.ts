@@ -6,7 +6,7 @@ import { append, makeBatch, readBytes } from '../../../src/testkit/conformance/l
 import { ManualTimers } from '../../../src/testkit/world/manual-clock.ts'
 import { type MemoryFileSystem } from '../../../src/testkit/world/memory-file-system.ts'
 import { makeStore, type TestStore } from '../../unit/plugins/storage-local/store-subjects.ts'
-import { makeFile } from '../grammar/file-grammar.ts'
+import { isRedo, makeFile } from '../grammar/file-grammar.ts'
 import { type Specimen } from '../grammar/specimen.ts'
 import { type ImageName, logSettings, makeStoreImage, putContent, storeConfig, type StoredBatch, type StoreImage } from '../grammar/store-images.ts'
 import { Finding, type FuzzInput, type Target } from '../target.ts'
@@ -21,7 +21,8 @@ const checksumStart = 16
  */
 export class FilesTarget implements Target {
   readonly name = 'files'
-  readonly limitBytes = 64 * 1024 * 1024
+  /** Two lives of a store, each with its buffers for reading and recovering. */
+  readonly limitBytes = 256 * 1024 * 1024
   private readonly images: ReadonlyMap<string, StoreImage>
 
   private constructor(images: readonly StoreImage[]) {
@@ -40,7 +41,7 @@ export class FilesTarget implements Target {
     const [name, path] = kind.split(' ') as [string, string]
     const image = this.images.get(name)!
     const files = image.files.afterCrash({ keepUnsynced: 'all' })
-    putContent(files, path, bytes)
+    putContent(files, path, isRedo(path) ? filledUp(bytes, files.stat(path)!.bytes) : bytes)
     const first = await this.life(files, image)
     // What the first start has mended, the second finds sound: it says the same or less.
     const second = await this.life(files, image)
@@ -106,6 +107,12 @@ export class FilesTarget implements Target {
       codeOf(error)
     }
   }
+}
+
+function filledUp(bytes: Uint8Array, size: number): Uint8Array {
+  const filled = new Uint8Array(size)
+  filled.set(bytes.subarray(0, size))
+  return filled
 }
 
 /** What a reader makes of a batch. */
