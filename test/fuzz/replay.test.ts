@@ -6,7 +6,7 @@ import { type TargetName, targetNames } from './target.ts'
 import { openTarget } from './targets/open-target.ts'
 
 /** What a run of CI adds to the corpus: quick, and the same each time. `npm run fuzz` is for more. */
-const inputs: Readonly<Record<TargetName, number>> = { codecs: 4000, batches: 2000, formats: 3000, requests: 600, frames: 100, files: 60 }
+const inputs: Readonly<Record<TargetName, number>> = { codecs: 3000, batches: 1200, formats: 2000, requests: 600, frames: 100, files: 60 }
 const seed = Number(process.env['SEED'] ?? 1)
 
 describe.each(targetNames)('%s', name => {
