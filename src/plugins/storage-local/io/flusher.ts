@@ -13,8 +13,8 @@ export interface FlushTarget {
 /**
  * Group commit. A sync starts in the turn of the event loop in which something was written, after all requests that came with it, when none
  * is in flight for the target and fewer than `syncsMax` are in flight in all; what is written meanwhile waits for the next one, which
- * covers all of it. Targets take turns. This is the only place where the data of logs is
- * synced in the run of things: a shared redo log would take its place here.
+ * covers all of it. Targets take turns. What the redo log of the directory takes is synced there, and here only when a segment is closed or the
+ * redo log needs the room.
  */
 export class Flusher {
   private readonly syncsMax: number

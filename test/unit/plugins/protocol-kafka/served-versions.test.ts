@@ -45,6 +45,20 @@ describe('served versions', () => {
     for (const { key, min } of versionRanges) expect(min, apiName(key)).toBeLessThanOrEqual(floor.get(key) ?? 2)
   })
 
+  it('quirk 10: a version that some clients take for the mark of a release is advertised only with those of all releases before it', () => {
+    const max = new Map(versionRanges.map((range) => [range.key, range.max]))
+    // Fetch 17, ListOffsets 10 and Produce 13 stand for Kafka 3.9, 4.0 and 4.1.
+    const marks = [[1, 17], [2, 10], [0, 13]].map(([key, version]) => max.get(key!)! >= version!)
+    expect(marks).toEqual([...marks].sort((a, b) => Number(b) - Number(a)))
+    // And what those releases had before is there: nothing that a client then sends is missing.
+    const before = [[0, 11], [1, 16], [2, 9], [3, 12], [10, 4], [18, 4], [19, 7], [20, 6], [22, 5], [23, 4], [32, 4], [60, 1]]
+    for (const [key, version] of before) expect(max.get(key!), apiName(key!)).toBeGreaterThanOrEqual(version!)
+  })
+
+  it('quirk 57: telemetry is not advertised, so that no client asks for it', () => {
+    expect(versionRanges.some(({ key }) => key === 71 || key === 72)).toBe(false)
+  })
+
   it('quirk 16: topic ids are not advertised without a Metadata that gives and takes them', () => {
     const max = new Map(versionRanges.map((range) => [range.key, range.max]))
     if (max.get(0)! >= 13 || max.get(1)! >= 13) expect(max.get(3)!).toBeGreaterThanOrEqual(12)
@@ -52,7 +66,7 @@ describe('served versions', () => {
 
   for (const { api, request } of samples) {
     const range = versionRanges.find(({ key }) => key === api.key)!
-    it(`${api.name} ${range.min} to ${range.max}: every version is answered, in that version's form, with one result for each thing asked for (quirk 54)`, async () => {
+    it(`${api.name} ${range.min} to ${range.max}: every version is answered, in that version's form, with one result for each thing asked for and no throttling (quirks 12 and 54)`, async () => {
       const broker = await TestBroker.start()
       broker.cluster.topic('sample')
       const topic = { name: 'sample', id: broker.cluster.topics.get('sample')!.id }
