@@ -6,6 +6,7 @@ import { BrokerPool } from './cluster/broker-pool.ts'
 import { Metadata } from './cluster/metadata.ts'
 import { Consumer } from './consumer/consumer.ts'
 import { consumerSettings, type ConsumerOptions } from './consumer/consumer-settings.ts'
+import { consumerOptionNames, producerOptionNames, refuseUnknown } from './known-options.ts'
 import { Producer } from './producer/producer.ts'
 import { producerSettings, type ProducerOptions } from './producer/producer-settings.ts'
 
@@ -37,6 +38,7 @@ export class Client {
 
   /** Throws MR_CLIENT_SETTING. */
   producer(options: ProducerOptions = {}): Producer {
+    refuseUnknown(options, producerOptionNames)
     const settings = producerSettings(options)
     if (settings.codec !== 0 && !this.world.compression.available(settings.codec)) {
       throw new MillraceError('MR_CLIENT_SETTING', { key: 'compression', reason: `no codec for ${String(options.compression)} is installed` })
@@ -49,6 +51,7 @@ export class Client {
     if ('groupId' in options) {
       throw new MillraceError('MR_CLIENT_UNSUPPORTED', { what: 'groupId', reason: 'this client reads assigned partitions and does not join groups yet' })
     }
+    refuseUnknown(options, consumerOptionNames)
     const settings = consumerSettings(options)
     return this.join(onClosed => new Consumer({ ...this.shared(), settings, onClosed }))
   }

@@ -19,6 +19,7 @@ import { type Admin } from './admin/admin.ts'
 import { Client } from './client.ts'
 import { clientSettings, type ConnectionSettings, type InProcessSettings } from './client-options.ts'
 import { type ClientWorld } from './client-world.ts'
+import { connectionOptionNames, consumerOptionNames, optionsNamed, producerOptionNames, refuseUnknown } from './known-options.ts'
 import { type Consumer } from './consumer/consumer.ts'
 import { type ConsumerOptions } from './consumer/consumer-settings.ts'
 import { type Producer } from './producer/producer.ts'
@@ -48,9 +49,10 @@ function thisMachine(): ClientWorld {
   return machine
 }
 
-function newClient(given: ClientOptions | undefined, closesWithLast: boolean): Client {
+function newClient(given: ClientOptions | undefined, closesWithLast: boolean, otherNames: readonly string[] = []): Client {
   // Who calls it without types and without options is told which one is missing.
   const options: Partial<ClientOptions> = given ?? {}
+  refuseUnknown(options, [...connectionOptionNames, ...otherNames])
   const world = { ...thisMachine(), ...options.world, ...(options.logger === undefined ? {} : { logger: options.logger }) }
   return new Client(world, clientSettings(options), closesWithLast)
 }
@@ -62,12 +64,12 @@ export function createClient(options: ClientOptions): Client {
 
 /** A producer with a client of its own, which is closed with it. Throws MR_CLIENT_SETTING. */
 export function createProducer(options: ClientOptions & ProducerOptions): Producer {
-  return newClient(options, true).producer(options)
+  return newClient(options, true, producerOptionNames).producer(optionsNamed(options, producerOptionNames))
 }
 
 /** A consumer with a client of its own, which is closed with it. Throws MR_CLIENT_SETTING. */
 export function createConsumer(options: ClientOptions & ConsumerOptions): Consumer {
-  return newClient(options, true).consumer(options)
+  return newClient(options, true, consumerOptionNames).consumer(optionsNamed(options, consumerOptionNames))
 }
 
 /** An admin with a client of its own, which is closed with it. Throws MR_CLIENT_SETTING. */
