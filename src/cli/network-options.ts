@@ -57,7 +57,7 @@ export async function withClient<T>(flags: NetworkFlags, work: (client: Client, 
   try {
     const admin = client.admin()
     // One question first, so that an address where nobody answers is said at once, and not after each command's own patience.
-    await admin.describeCluster({ timeoutMs: reachTimeoutMs }).catch((error: unknown) => { throw unreachable(error, String(connection.bootstrap)) })
+    await admin.describeCluster({ timeoutMs: reachTimeoutMs }).catch((error: unknown) => { throw unreachable(error, connection) })
     trouble.isShown = true
     return await work(client, admin)
   } finally {
@@ -72,13 +72,17 @@ const reasons: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** What to do about a first question that nobody answered. Other errors stay as they are. */
-function unreachable(error: unknown, brokers: string): unknown {
+function unreachable(error: unknown, { bootstrap, tls }: ConnectionSettings): unknown {
   if (!isMillraceError(error)) return error
+  const brokers = String(bootstrap)
   const remedy = '; start a broker with `millrace start`, or name another with --bootstrap HOST:PORT'
   switch (error.code) {
     case 'MR_NET_CONNECT':
     case 'MR_CLIENT_NO_BROKERS': {
       const reason = String(error.details['reason'] ?? '')
+      if (tls !== undefined && /ECONNRESET/.test(reason)) {
+        return new MillraceError('MR_CLIENT_NO_BROKERS', { brokers, reason: 'the connection was cut off before TLS was set up; does that port speak TLS? security.protocol in --command-config says so' }, error)
+      }
       const known = reasons.find(([pattern]) => pattern.test(reason))
       return new MillraceError('MR_CLIENT_NO_BROKERS', { brokers, reason: `${known?.[1] ?? reason}${remedy}` }, error)
     }

@@ -1,4 +1,5 @@
 import { isMillraceError, MillraceError, type ErrorCode, type ErrorDetails } from '../kernel/errors/index.ts'
+import { topicNameFault } from '../kernel/model/topic-name.ts'
 import { kafkaError, kafkaErrorName, kafkaErrors } from '../wire/index.ts'
 
 const notAuthorized: ReadonlySet<number> = new Set([
@@ -35,7 +36,7 @@ export function brokerError(kafkaCode: number, subject: ErrorSubject): MillraceE
     case kafkaErrors.TOPIC_ALREADY_EXISTS:
       return new MillraceError('MR_TOPIC_EXISTS', details)
     case kafkaErrors.INVALID_TOPIC_EXCEPTION:
-      return aboutTopic('MR_TOPIC_NAME_INVALID', 'the broker refused it')
+      return aboutTopic('MR_TOPIC_NAME_INVALID', topicNameFault(String(topic)) ?? 'the broker refused it')
     case kafkaErrors.INVALID_PARTITIONS:
       return aboutTopic('MR_TOPIC_PARTITIONS_INVALID', error)
     case kafkaErrors.INVALID_REPLICATION_FACTOR:

@@ -176,3 +176,18 @@ it('log inspect reads what a broker wrote', async () => {
   const { code, stdout } = await cli(['log', 'inspect', join(data, 't-0'), '--records'])
   expect([code, stdout]).toEqual([0, expect.stringMatching(/0 – 1 .* 2 records .*crc ok\n.*"a" → "1"\n.*"b" → "2"\n/)])
 })
+
+it('a file in the place of the data directory is refused for what it is', async () => {
+  writeFileSync(join(folder, 'a-file'), '')
+  const { code, errors } = await failedStart('--data', 'a-file', ...anywhere)
+  expect([code, errors]).toEqual([1, ['error MR_FILE_FAILED: make directory a-file: a file is in its place; name another data directory']])
+})
+
+it('a port without TLS is named as what it may be to who asks it for TLS', async () => {
+  const broker = await startBroker(['--preset', 'memory'])
+  const properties = join(folder, 'tls.properties')
+  writeFileSync(properties, 'security.protocol=SSL\n')
+  const { code, stderr } = await cli(['topic', 'list', '--command-config', properties], { bootstrap: broker.bootstrap })
+  await broker.end('SIGTERM')
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/does that port speak TLS\? security\.protocol in --command-config says so\n$/)])
+})

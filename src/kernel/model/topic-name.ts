@@ -13,12 +13,12 @@ const reservedNames: ReadonlySet<string> = new Set(['__cluster_metadata'])
 
 /** Refuses what Kafka refuses, with MR_TOPIC_NAME_INVALID. */
 export function checkTopicName(name: string): void {
-  const reason = nameFault(name)
+  const reason = topicNameFault(name)
   if (reason !== undefined) throw new MillraceError('MR_TOPIC_NAME_INVALID', { topic: name, reason })
 }
 
 /** The same as a question: nothing is thrown, which would be dear for a request with thousands of bad names. */
-export const isTopicName = (name: string): boolean => nameFault(name) === undefined
+export const isTopicName = (name: string): boolean => topicNameFault(name) === undefined
 
 /** Refuses a name that no topic may be given, with MR_TOPIC_NAME_INVALID or MR_TOPIC_NAME_RESERVED. */
 export function checkNewTopicName(name: string): void {
@@ -34,7 +34,8 @@ export const isInternalTopic = (name: string): boolean => internalNames.has(name
  */
 export const collisionKey = (name: string): string => name.replaceAll('.', '_')
 
-function nameFault(name: string): string | undefined {
+/** Why a topic may not have this name; undefined when it may. */
+export function topicNameFault(name: string): string | undefined {
   if (name === '') return 'it is empty'
   if (name === '.' || name === '..') return 'it would be a directory above'
   if (name.length > topicNameLengthMax) return `it has ${name.length} characters, at most ${topicNameLengthMax} are allowed`

@@ -27,6 +27,7 @@ describe('the error for what a broker answered', () => {
 
   it('names the topic itself where the broker does not', () => {
     expect(creating(kafkaErrors.INVALID_REPLICATION_FACTOR, 'Unable to replicate the partition 3 time(s)').message).toBe('topic c6: Unable to replicate the partition 3 time(s)')
+    expect(creating(kafkaErrors.INVALID_TOPIC_EXCEPTION, null, 'bad name').message).toBe('invalid topic name bad name: only letters, digits, ".", "_" and "-" are allowed')
     expect(creating(kafkaErrors.INVALID_PARTITIONS, null).message).toBe('topic c6: INVALID_PARTITIONS')
     expect(creating(kafkaErrors.INVALID_CONFIG, 'invalid value 5 for c6.ms').message).toBe('creating topic c6: the broker answered INVALID_CONFIG (invalid value 5 for c6.ms)')
   })

@@ -60,6 +60,9 @@ export class DataDirectory {
    */
   async open(): Promise<void> {
     const { files, engine } = this.world
+    if (files.stat(this.path)?.kind === 'file') {
+      throw new MillraceError('MR_FILE_FAILED', { operation: 'make directory', path: this.path, reason: 'a file is in its place; name another data directory' })
+    }
     files.makeDirectory(this.path)
     files.syncDirectory(parentOf(this.path))
     this.checkWritable()
