@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import { uuidFromBytes } from '../base/uuid.ts'
 import { type FileSystem } from '../kernel/ports/file-system.ts'
-import { groupsIn, orderGroups, RedoHole, type RedoEntry, type RedoGroup } from '../plugins/storage-local/index.ts'
+import { groupsIn, missingFile, orderGroups, RedoHole, type RedoEntry, type RedoGroup } from '../plugins/storage-local/index.ts'
 import { print, printJson, type OutputFormat } from './output.ts'
 import { wholeFile } from './whole-file.ts'
 
@@ -41,7 +41,8 @@ export function redoHoleIn(files: FileSystem, paths: readonly string[]): string 
   for (let reads = 1; ; reads++) {
     try {
       orderGroups(paths.flatMap((path) => [...groupsIn(wholeFile(files, path))]))
-      return undefined
+      const missing = missingFile(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))
+      return missing === undefined ? undefined : `the file ${missing} is missing`
     } catch (error) {
       if (!(error instanceof RedoHole)) throw error
       if (reads === readsMax) return error.message

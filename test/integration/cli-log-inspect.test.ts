@@ -20,7 +20,7 @@ function redoLog(name: string, sequences: readonly number[]): string {
   const builder = new RedoGroupBuilder(new Uint8Array(16), 65_536)
   const groups = sequences.map((sequence) => {
     builder.addMark('barrier', new Uint8Array(16).fill(7), 0, sequence)
-    return Buffer.from(builder.seal({ generation: 1, sequence, covered: sequence - 1, firstNeeded: 1 }))
+    return Buffer.from(builder.seal({ generation: 1, run: 0, sequence, covered: sequence - 1, firstNeeded: 1 }))
   })
   mkdirSync(join(folder, name))
   writeFileSync(join(folder, name, '00000001.redo'), Buffer.concat(groups))

@@ -38,13 +38,13 @@ export class DirectoryRedo {
   }
 
   /** Reads what is there, if it counts: after a clean stop everything is where it belongs. Throws MR_LOG_REDO_CORRUPT. */
-  open(directoryId: Uuid, clean: boolean): void {
+  open(directoryId: Uuid, clean: boolean, run: number): void {
     const id = Uint8Array.from(uuidBytes(directoryId))
     if (!clean) this.recovery.read(id)
     const { bytesMax, syncMode, failed, settle } = this.options
     if (bytesMax === 0) return
     const fileBytes = Math.max(mebibyte / 4, Math.ceil(bytesMax / filesMax / 4096) * 4096)
-    this.log = new RedoLog(this.world, this.directory, { directoryId: id, fileBytes, bytesMax, groupBytesMax: Math.min(groupBytesMax, fileBytes / 4), syncMode, failed, settle })
+    this.log = new RedoLog(this.world, this.directory, { directoryId: id, run, fileBytes, bytesMax, groupBytesMax: Math.min(groupBytesMax, fileBytes / 4), syncMode, failed, settle })
   }
 
   /** What is to be done for a log that is there. */

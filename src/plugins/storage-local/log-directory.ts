@@ -108,7 +108,7 @@ export class LogDirectory implements LogHome {
       await this.data.close()
       await this.data.open().catch((failure: unknown) => { throw this.space.startFailed(failure) })
     }
-    this.redo.open(this.data.id, this.data.clean)
+    this.redo.open(this.data.id, this.data.clean, Math.floor(this.world.random.fraction() * 2 ** 31))
   }
 
   /** The logs are loaded: what the start has found goes to the checkpoints, the redo log of before counts no more, and the reserve is made whole. */

@@ -29,6 +29,8 @@ export interface RedoMember {
 
 export interface RedoLogOptions {
   readonly directoryId: Uint8Array
+  /** See `RedoGroup.run`. */
+  readonly run: number
   readonly fileBytes: number
   readonly bytesMax: number
   readonly groupBytesMax: number
@@ -91,7 +93,7 @@ export class RedoLog {
     this.pace = new SyncPace(options.syncMode)
     this.group = new RedoGroupBuilder(options.directoryId, options.groupBytesMax)
     this.ring = new RedoFiles(world.files, world.timers, directory, {
-      fileBytes: options.fileBytes, bytesMax: options.bytesMax,
+      fileBytes: options.fileBytes, bytesMax: options.bytesMax, run: options.run,
       warn: (message, error) => world.logger.warn(message, { directory, reason: String(error) }),
       failed: error => this.fail(error),
     })

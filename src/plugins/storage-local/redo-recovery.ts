@@ -4,7 +4,7 @@ import { crcValid } from '../../kernel/record/batch-header.ts'
 import { type File, type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { groupsIn, type RedoEntry, type RedoGroup } from './core/redo-group.ts'
-import { entriesByLog, holdsBatch, orderGroups, planKey, planLog, RedoHole, type LogPoints, type RedoPlan } from './core/redo-history.ts'
+import { entriesByLog, holdsBatch, missingFile, orderGroups, planKey, planLog, RedoHole, type LogPoints, type RedoPlan } from './core/redo-history.ts'
 import { markedDirectory, segmentFileName } from './core/segment-name.ts'
 import { readWhole } from './io/index-file.ts'
 import { redoDirectoryName } from './io/redo-files.ts'
@@ -35,8 +35,8 @@ export class RedoRecovery {
     if (this.files.stat(this.path) === undefined) return
     const found: RedoGroup[] = []
     let foreign = false
-    for (const name of this.files.list(this.path)) {
-      if (!name.endsWith('.redo')) continue
+    const names = this.files.list(this.path).filter(name => name.endsWith('.redo'))
+    for (const name of names) {
       const bytes = readWhole(this.files, `${this.path}/${name}`) ?? new Uint8Array(0)
       found.push(...groupsIn(bytes, directoryId))
       foreign ||= found.length === 0 && groupsIn(bytes).next().done === false
@@ -45,6 +45,8 @@ export class RedoRecovery {
       // Nothing else is ever left here: what was acknowledged last may be in there alone.
       throw new MillraceError('MR_LOG_REDO_CORRUPT', { path: this.path, reason: 'what is in it was written under another directory.id than meta.properties has' })
     }
+    const missing = missingFile(names)
+    if (found.length > 0 && missing !== undefined) throw new MillraceError('MR_LOG_REDO_CORRUPT', { path: this.path, reason: `the file ${missing} is missing` })
     try {
       this.entries = entriesByLog(orderGroups(found))
     } catch (error) {

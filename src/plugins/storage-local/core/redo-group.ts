@@ -5,7 +5,7 @@ import { putInt32, putInt64, readInt32, readInt64 } from '../../../kernel/record
  * The redo log on disk: groups, each at a multiple of `redoBlockBytes` of its file, each a header and entries.
  *
  *   group   0 crc32c over all behind it   4 magic   8 version, three zeroes   12 bytes of header and entries   16 directory id
- *           32 generation of the file   40 sequence   48 covered   56 first needed   64 entries   68 zero
+ *           32 generation of the file   40 sequence   48 covered   56 first needed   64 entries   68 run
  *   entry   0 kind, three zeroes   4 partition   8 topic id   24 offset   32 base offset of the segment   40 position in it
  *           44 bytes of the batch, which follows
  *
@@ -39,8 +39,10 @@ export interface RedoEntry {
 export interface RedoGroup {
   /** Counts the uses of the file; one that is used again has a higher one. */
   readonly generation: number
-  /** Counts groups, without gaps, through all files. */
+  /** Counts groups, without gaps, through all files of a run. */
   readonly sequence: number
+  /** Tells the groups of one run from those of another. */
+  readonly run: number
   /** All groups up to this one were on the disk when this one was written. */
   readonly covered: number
   /** What groups before this one hold is on the disk elsewhere. */
@@ -63,6 +65,7 @@ export interface AppendedBatch {
 export interface GroupStamp {
   readonly generation: number
   readonly sequence: number
+  readonly run: number
   readonly covered: number
   readonly firstNeeded: number
 }
@@ -118,7 +121,7 @@ export class RedoGroupBuilder {
   }
 
   /** The bytes of the group, padded with zeroes; valid until the next call. Begins a new group. */
-  seal({ generation, sequence, covered, firstNeeded }: GroupStamp): Uint8Array {
+  seal({ generation, sequence, run, covered, firstNeeded }: GroupStamp): Uint8Array {
     const { buffer, end } = this
     const padded = paddedBytes(end)
     buffer.fill(0, end, padded)
@@ -131,7 +134,7 @@ export class RedoGroupBuilder {
     putInt64(buffer, 48, covered)
     putInt64(buffer, 56, firstNeeded)
     putInt32(buffer, 64, this.count)
-    putInt32(buffer, 68, 0)
+    putInt32(buffer, 68, run)
     putInt32(buffer, 0, crc32c(buffer, 4, end))
     this.clear()
     return buffer.subarray(0, padded)
@@ -175,7 +178,7 @@ export function* groupsIn(file: Uint8Array, directoryId?: Uint8Array): Generator
       continue
     }
     yield {
-      generation: readInt64(file, at + 32), sequence: readInt64(file, at + 40), covered: readInt64(file, at + 48), firstNeeded: readInt64(file, at + 56), entries,
+      generation: readInt64(file, at + 32), sequence: readInt64(file, at + 40), run: readInt32(file, at + 68), covered: readInt64(file, at + 48), firstNeeded: readInt64(file, at + 56), entries,
     }
     at += paddedBytes(length)
   }

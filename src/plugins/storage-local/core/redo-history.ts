@@ -17,6 +17,7 @@ export function orderGroups(found: Iterable<RedoGroup>): RedoGroup[] {
   let [newest, covered]: [RedoGroup | undefined, number] = [undefined, 0]
   for (const group of found) {
     const other = bySequence.get(group.sequence)
+    if (newest !== undefined && group.run !== newest.run) throw new RedoHole(`groups ${newest.sequence} and ${group.sequence} are of two runs of the broker: files were brought from elsewhere`)
     if (other !== undefined && other.generation !== group.generation) throw new RedoHole(`group ${group.sequence} is there twice`)
     bySequence.set(group.sequence, group)
     if (newest === undefined || group.sequence > newest.sequence) newest = group
@@ -35,6 +36,18 @@ export function orderGroups(found: Iterable<RedoGroup>): RedoGroup[] {
   }
   return groups
 }
+
+/**
+ * The name of a file that was taken away. They are made one after another, each when the one before is on the disk, and are removed all at
+ * once. Undefined when none is missing that can be told: the last may have come to nothing.
+ */
+export function missingFile(names: Iterable<string>): string | undefined {
+  const there = new Set(names)
+  for (let number = 1; number <= there.size; number++) if (!there.has(redoFileName(number))) return redoFileName(number)
+  return undefined
+}
+
+export const redoFileName = (number: number): string => `${String(number).padStart(8, '0')}.redo`
 
 /** What the redo log says of one partition log, to be done before its segments are looked at. */
 export interface RedoPlan {

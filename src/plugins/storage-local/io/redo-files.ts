@@ -1,6 +1,7 @@
 import { MillraceError, isMillraceError } from '../../../kernel/errors/index.ts'
 import { type Timers } from '../../../kernel/ports/clock.ts'
 import { type File, type FileSystem } from '../../../kernel/ports/file-system.ts'
+import { redoFileName } from '../core/redo-history.ts'
 import { redoBlockBytes, type RedoGroupBuilder } from '../core/redo-group.ts'
 
 export const redoDirectoryName = '__millrace_redo'
@@ -26,6 +27,8 @@ export interface RedoFilesOptions {
   readonly fileBytes: number
   /** Of all files together; no more than whole files of it are used. */
   readonly bytesMax: number
+  /** See `RedoGroup.run`. */
+  readonly run: number
   readonly warn: (message: string, error: unknown) => void
   /** A file could not be made for another reason than a full disk. */
   readonly failed: (error: unknown) => void
@@ -97,7 +100,7 @@ export class RedoFiles<Log> {
   write(group: RedoGroupBuilder): number {
     const current = this.current!
     const sequence = this.nextSequence
-    const bytes = group.seal({ generation: current.generation, sequence, covered: this.covered, firstNeeded: this.firstNeeded })
+    const bytes = group.seal({ generation: current.generation, sequence, run: this.options.run, covered: this.covered, firstNeeded: this.firstNeeded })
     current.file.write([bytes], current.position)
     current.position += bytes.length
     this.nextSequence++
@@ -151,7 +154,7 @@ export class RedoFiles<Log> {
     this.untilLook = 0
     this.making = true
     this.made++
-    const path = `${this.path}/${String(this.made).padStart(8, '0')}.redo`
+    const path = `${this.path}/${redoFileName(this.made)}`
     try {
       if (!this.isSpace()) throw new MillraceError('MR_FILE_NO_SPACE', { operation: 'make', path })
       this.files.makeDirectory(this.path)

@@ -60,13 +60,13 @@ interface Bench {
   settle(): Promise<void>
 }
 
-function bench({ bytesMax = 4 * fileBytes, syncMode = 'pooled' as SyncMode, files = new MemoryFileSystem(), settles = true, settled = (done: () => void): void => { queueMicrotask(done) }, stuck = new Set<RedoMember>() } = {}): Bench {
+function bench({ bytesMax = 4 * fileBytes, syncMode = 'pooled' as SyncMode, files = new MemoryFileSystem(), settles = true, settled = (done: () => void): void => { queueMicrotask(done) }, stuck = new Set<RedoMember>(), run = 1 } = {}): Bench {
   files.makeDirectory('/data')
   files.syncDirectory('/')
   const timers = new ManualTimers()
   const failures: unknown[] = []
   const redo = new RedoLog({ files, timers: { after: (ms, callback) => timers.after(ms, callback), soon: queueMicrotask }, clock: timers.clock, logger: new LinesLogger() }, '/data', {
-    directoryId, fileBytes, bytesMax, groupBytesMax: fileBytes / 4, syncMode,
+    directoryId, run, fileBytes, bytesMax, groupBytesMax: fileBytes / 4, syncMode,
     failed: error => { failures.push(error) },
     settle: (logs, done) => {
       if (!settles) return
@@ -389,5 +389,29 @@ describe('a redo log that lost a group', () => {
     }
     expect(isMillraceError(thrown, 'MR_LOG_REDO_CORRUPT')).toBe(true)
     expect(String(thrown)).toContain('/data/__millrace_redo')
+  })
+
+  it('is refused when the file that is written was taken away, or an older run left one', async () => {
+    const fill = async (files = new MemoryFileSystem(), run = 1): Promise<MemoryFileSystem> => {
+      const made = bench({ files, run })
+      await ready(made)
+      const member = new Member(0)
+      while (made.redo.ring.full.length === 0) {
+        member.append(made.redo, 20)
+        await made.settle()
+      }
+      return files
+    }
+    const recover = (files: MemoryFileSystem) => () => { new RedoRecovery(files, new LinesLogger(), '/data').read(directoryId) }
+    const files = await fill()
+    expect(recover(files)).not.toThrow()
+    files.remove('/data/__millrace_redo/00000002.redo')
+    expect(recover(files)).toThrow(/00000002.redo is missing/)
+    const [older, newer] = [await fill(), await fill(undefined, 2)]
+    const from = older.open('/data/__millrace_redo/00000001.redo', 'read')
+    const bytes = new Uint8Array(from.size())
+    from.read(bytes, 0, bytes.length, 0)
+    newer.open('/data/__millrace_redo/00000001.redo', 'update').write([bytes], 0)
+    expect(recover(newer)).toThrow(/two runs/)
   })
 })

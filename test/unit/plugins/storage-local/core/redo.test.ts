@@ -4,7 +4,7 @@ import { uuidBytes, uuidFromBytes } from '../../../../../src/base/uuid.ts'
 import {
   groupsIn, redoBlockBytes, RedoGroupBuilder, type GroupStamp, type RedoEntry, type RedoGroup,
 } from '../../../../../src/plugins/storage-local/core/redo-group.ts'
-import { entriesByLog, holdsBatch, orderGroups, planLog, RedoHole } from '../../../../../src/plugins/storage-local/core/redo-history.ts'
+import { entriesByLog, holdsBatch, missingFile, orderGroups, planLog, RedoHole } from '../../../../../src/plugins/storage-local/core/redo-history.ts'
 import { makeBatch, newTopicId } from '../../../../../src/testkit/conformance/log-store-subject.ts'
 import { putBaseOffset } from '../../../../../src/kernel/record/batch-header.ts'
 
@@ -12,7 +12,7 @@ const directoryId = Uint8Array.from(uuidBytes(newTopicId()))
 const topicId = newTopicId()
 const idBytes = Uint8Array.from(uuidBytes(topicId))
 const stamp = (sequence: number, changed: Partial<GroupStamp> = {}): GroupStamp =>
-  ({ generation: 1, sequence, covered: sequence - 1, firstNeeded: 1, ...changed })
+  ({ generation: 1, run: 0, sequence, covered: sequence - 1, firstNeeded: 1, ...changed })
 
 function batchAt(baseOffset: number, records = 1): Uint8Array {
   const batch = makeBatch(records)
@@ -42,11 +42,11 @@ describe('a redo group', () => {
     const batch = batchAt(17, 4)
     group.addBatch(idBytes, 5, { bytes: Uint8Array.from([9, 9, ...batch, 9]), at: 2, length: batch.length, logEnd: 16, segmentBase: 10, position: 3_000_000_000 })
     for (const kind of ['barrier', 'reset', 'removed'] as const) group.addMark(kind, idBytes, 6, 2 ** 40 + 1)
-    const bytes = group.seal({ generation: 7, sequence: 2 ** 33, covered: 2 ** 33 - 5, firstNeeded: 12 })
+    const bytes = group.seal({ generation: 7, run: 12345, sequence: 2 ** 33, covered: 2 ** 33 - 5, firstNeeded: 12 })
     expect(bytes.length % redoBlockBytes).toBe(0)
     const [read, ...more] = [...groupsIn(bytes, directoryId)]
     expect(more).toEqual([])
-    expect(read).toMatchObject({ generation: 7, sequence: 2 ** 33, covered: 2 ** 33 - 5, firstNeeded: 12 })
+    expect(read).toMatchObject({ generation: 7, run: 12345, sequence: 2 ** 33, covered: 2 ** 33 - 5, firstNeeded: 12 })
     expect(read!.entries[0]).toEqual({ kind: 'batch', partition: 5, topicId: idBytes, offset: 16, segmentBase: 10, position: 3_000_000_000, bytes: batch })
     expect(holdsBatch(read!.entries[0]!)).toBe(true)
     expect(read!.entries.slice(1).map(({ kind, partition, offset }) => [kind, partition, offset])).toEqual(
@@ -109,6 +109,19 @@ describe('the groups that count', () => {
   it('are refused when one is missing that was on the disk', () => {
     expect(() => sequences(fileOf([stamp(1), stamp(2), stamp(4)]))).toThrow(RedoHole)
     expect(() => sequences(fileOf([stamp(2), stamp(3)]))).toThrow(/group 1 is missing/)
+  })
+
+  it('are refused when files of two runs lie beside each other', () => {
+    const [old, later] = [[1, 2, 3].map(sequence => stamp(sequence, { run: 8 })), [4, 5].map(sequence => stamp(sequence, { run: 9 }))]
+    expect(() => sequences(fileOf(old), fileOf(later))).toThrow(/two runs/)
+    expect(() => sequences(fileOf(later), fileOf(old))).toThrow(RedoHole)
+  })
+
+  it('may be in all files that were made: one that was taken away is named, whatever was in it', () => {
+    expect(missingFile([])).toBeUndefined()
+    expect(missingFile(['00000002.redo', '00000001.redo'])).toBeUndefined()
+    expect(missingFile(['00000004.redo', '00000001.redo', '00000003.redo'])).toBe('00000002.redo')
+    expect(missingFile(['00000002.redo'])).toBe('00000001.redo')
   })
 })
 
