@@ -158,7 +158,7 @@ class ProduceRun {
     for (const { error, count } of failures.values()) process.stderr.write(`${describeError(error)}${count > 1 ? ` (${count.toLocaleString('en')} records)` : ''}\n`)
     if (this.#inputError !== undefined) printError(this.#inputError)
     const isCut = !this.#isWhole && this.#inputError === undefined && !this.#input.isTerminal
-    if (isCut) process.stderr.write(`${pc.yellow('warning')}: the input was not read to its end; ${plural(lines, 'line')} of it were\n`)
+    if (isCut) process.stderr.write(`${pc.yellow('warning')}: the input was not read to its end, only ${plural(lines, 'line')} of it\n`)
     if (failed > 0 || this.#inputError !== undefined || isCut) process.exitCode = 1
   }
 }
