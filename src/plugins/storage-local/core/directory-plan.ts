@@ -2,6 +2,8 @@ import { parseSegmentFileName, parseSetAsideName, segmentFileName, segmentSuffix
 
 /** Files in a partition directory that are not of a segment. */
 const partitionFiles = new Set(['partition.metadata', 'leader-epoch-checkpoint'])
+/** A checkpoint that a crash kept from taking its name. */
+const partitionLeftover = 'leader-epoch-checkpoint.tmp'
 
 /** What to do with the names in a partition directory before its segments are loaded. */
 export interface DirectoryPlan {
@@ -47,7 +49,8 @@ export function planDirectory(names: readonly string[], swapEnd: (baseOffset: nu
     }
     const parsed = parseSegmentFileName(name)
     if (parsed === undefined) {
-      if (!partitionFiles.has(name)) foreign.push(name)
+      if (name === partitionLeftover) remove.push(name)
+      else if (!partitionFiles.has(name)) foreign.push(name)
       continue
     }
     if (parsed.stage === '.cleaned') smallestCleaned = Math.min(smallestCleaned, parsed.offset)

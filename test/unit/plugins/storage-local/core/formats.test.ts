@@ -71,6 +71,10 @@ describe('planDirectory', () => {
     })
   })
 
+  test('a checkpoint that a crash kept from taking its name is removed, without a word', () => {
+    expect(plan([name(0, '.log'), 'leader-epoch-checkpoint', 'leader-epoch-checkpoint.tmp', 'notes.tmp'])).toMatchObject({ remove: ['leader-epoch-checkpoint.tmp'], foreign: ['notes.tmp'] })
+  })
+
   test('an index without its log is removed', () => {
     expect(plan([name(0, '.log'), name(5, '.index'), name(5, '.timeindex')]).remove).toEqual([name(5, '.index'), name(5, '.timeindex')])
   })
