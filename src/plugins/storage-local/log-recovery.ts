@@ -1,9 +1,8 @@
 import { baseOffsetOf, isControl, lastOffsetOf, leaderEpochOf } from '../../kernel/record/batch-header.ts'
-import { relativeOffsetMax } from '../../kernel/log/roll-policy.ts'
 import { SegmentIndexes } from './core/segment-indexes.ts'
 import { segmentFileName } from './core/segment-name.ts'
 import { BatchScan, scanChunkBytes } from './io/batch-scan.ts'
-import { type ResumePoint } from './io/index-file.ts'
+import { offsetProblem, type ResumePoint } from './io/index-file.ts'
 import { holdsIntactBatch } from './io/intact-batch.ts'
 import { type Segment } from './io/segment.ts'
 import { hideSegment } from './io/segment-removal.ts'
@@ -186,14 +185,6 @@ export class LogRecovery {
 /** Up to where the log was on the disk, as far as is known. */
 export function durableTo({ recoveryPoint, redo }: Pick<KnownOfLog, 'recoveryPoint' | 'redo'>): number {
   return Math.max(recoveryPoint ?? 0, redo?.durableTo ?? 0)
-}
-
-/** What is wrong with the offsets of a batch, wherever it lies. */
-export function offsetProblem({ bytes, at }: BatchScan, end: number, segmentBase: number): string | undefined {
-  const baseOffset = baseOffsetOf(bytes, at)
-  const lastOffset = lastOffsetOf(bytes, at)
-  if (baseOffset < end) return `the base offset ${baseOffset} is below ${end}, the end of what is before it`
-  return lastOffset < baseOffset || lastOffset - segmentBase > relativeOffsetMax ? `the last offset ${lastOffset} does not fit the segment` : undefined
 }
 
 /** Removes the files of a segment that nobody reads. */

@@ -1,3 +1,4 @@
+import { relativeOffsetMax } from '../../../kernel/log/roll-policy.ts'
 import { type File, type FileSystem } from '../../../kernel/ports/file-system.ts'
 import { baseOffsetOf, lastOffsetOf, magicOf, maxTimestampOf } from '../../../kernel/record/batch-header.ts'
 import { OffsetIndex, offsetEntryBytes } from '../core/offset-index.ts'
@@ -88,12 +89,24 @@ export function rebuild(segment: IndexedFile, intervalBytes: number, reason: str
   const indexes = SegmentIndexes.empty(segment.baseOffset)
   const scan = new BatchScan(segment.file, 0, segment.sizeBytes, new Uint8Array(1 << 20))
   let endOffset = segment.baseOffset
+  let problem: string | undefined
   while (scan.next()) {
+    problem = offsetProblem(scan, endOffset, segment.baseOffset)
+    if (problem !== undefined) break
     indexes.count(scan.bytes, scan.at, scan.sizeBytes, scan.position, intervalBytes)
     endOffset = lastOffsetOf(scan.bytes, scan.at) + 1
   }
+  problem ??= scan.problem
   indexes.close()
-  return { indexes, endOffset, rebuilt: reason, problem: scan.problem === undefined ? undefined : `at byte ${scan.position}: ${scan.problem}` }
+  return { indexes, endOffset, rebuilt: reason, problem: problem === undefined ? undefined : `at byte ${scan.position}: ${problem}` }
+}
+
+/** What is wrong with the offsets of a batch behind one that ends at `end`: no CRC covers the base offset. */
+export function offsetProblem({ bytes, at }: Pick<BatchScan, 'bytes' | 'at'>, end: number, segmentBase: number): string | undefined {
+  const baseOffset = baseOffsetOf(bytes, at)
+  const lastOffset = lastOffsetOf(bytes, at)
+  if (baseOffset < end) return `the base offset ${baseOffset} is below ${end}, the end of what is before it`
+  return lastOffset < baseOffset || lastOffset - segmentBase > relativeOffsetMax ? `the last offset ${lastOffset} does not fit the segment` : undefined
 }
 
 /** The batch that an entry names, if it is there: whether the header at its position has its last offset. */
