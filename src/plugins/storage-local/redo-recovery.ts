@@ -4,7 +4,7 @@ import { crcValid } from '../../kernel/record/batch-header.ts'
 import { type File, type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { groupsIn, type RedoEntry, type RedoGroup } from './core/redo-group.ts'
-import { entriesByLog, holdsBatch, missingFile, orderGroups, planKey, planLog, RedoHole, type LogPoints, type RedoPlan } from './core/redo-history.ts'
+import { cutOffFile, entriesByLog, holdsBatch, missingFile, orderGroups, planKey, planLog, RedoHole, type LogPoints, type RedoPlan } from './core/redo-history.ts'
 import { markedDirectory, segmentFileName } from './core/segment-name.ts'
 import { readWhole } from './io/index-file.ts'
 import { redoDirectoryName } from './io/redo-files.ts'
@@ -36,8 +36,10 @@ export class RedoRecovery {
     const found: RedoGroup[] = []
     let foreign = false
     const names = this.files.list(this.path).filter(name => name.endsWith('.redo'))
+    const sizes = new Map<string, number>()
     for (const name of names) {
       const bytes = readWhole(this.files, `${this.path}/${name}`) ?? new Uint8Array(0)
+      sizes.set(name, bytes.length)
       found.push(...groupsIn(bytes, directoryId))
       foreign ||= found.length === 0 && groupsIn(bytes).next().done === false
     }
@@ -47,6 +49,8 @@ export class RedoRecovery {
     }
     const missing = missingFile(names)
     if (found.length > 0 && missing !== undefined) throw new MillraceError('MR_LOG_REDO_CORRUPT', { path: this.path, reason: `the file ${missing} is missing` })
+    const cutOff = cutOffFile(sizes)
+    if (found.length > 0 && cutOff !== undefined) throw new MillraceError('MR_LOG_REDO_CORRUPT', { path: this.path, reason: `the file ${cutOff} was cut off` })
     try {
       this.entries = entriesByLog(orderGroups(found))
     } catch (error) {

@@ -47,6 +47,13 @@ export function missingFile(names: Iterable<string>): string | undefined {
   return undefined
 }
 
+/** The name of a file that was cut off: all have one size but the last, which may not have been made to its end. Undefined when none was. */
+export function cutOffFile(sizes: ReadonlyMap<string, number>): string | undefined {
+  const whole = Math.max(...sizes.values())
+  const last = [...sizes.keys()].sort().at(-1)
+  return [...sizes.keys()].find(name => name !== last && sizes.get(name)! < whole)
+}
+
 export const redoFileName = (number: number): string => `${String(number).padStart(8, '0')}.redo`
 
 /** What the redo log says of one partition log, to be done before its segments are looked at. */

@@ -391,7 +391,7 @@ describe('a redo log that lost a group', () => {
     expect(String(thrown)).toContain('/data/__millrace_redo')
   })
 
-  it('is refused when the file that is written was taken away, or an older run left one', async () => {
+  it('is refused when the file that is written was cut off or taken away, or is of an older run', async () => {
     const fill = async (files = new MemoryFileSystem(), run = 1): Promise<MemoryFileSystem> => {
       const made = bench({ files, run })
       await ready(made)
@@ -404,6 +404,12 @@ describe('a redo log that lost a group', () => {
     }
     const recover = (files: MemoryFileSystem) => () => { new RedoRecovery(files, new LinesLogger(), '/data').read(directoryId) }
     const files = await fill()
+    expect(recover(files)).not.toThrow()
+    const cut = files.open('/data/__millrace_redo/00000002.redo', 'update')
+    const bytesBefore = cut.size()
+    cut.truncate(bytesBefore - 512)
+    expect(recover(files)).toThrow(/00000002.redo was cut off/)
+    cut.write([new Uint8Array(512)], bytesBefore - 512)
     expect(recover(files)).not.toThrow()
     files.remove('/data/__millrace_redo/00000002.redo')
     expect(recover(files)).toThrow(/00000002.redo is missing/)
