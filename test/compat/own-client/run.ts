@@ -35,12 +35,13 @@ function refusals(kafka: RunningKafka): Readonly<Record<string, readonly [Client
   }
 }
 
-let failures = 0
+let [passes, failures] = [0, 0]
 
 async function report(name: string, work: () => Promise<void>): Promise<void> {
   const startMs = performance.now()
   try {
     await work()
+    passes++
     console.log(`passed  ${name}  ${(performance.now() - startMs).toFixed(0)} ms`)
   } catch (error) {
     failures++
@@ -62,7 +63,8 @@ async function refused(options: ClientOptions, code: string): Promise<void> {
 }
 
 if (!kafkaAvailable()) {
-  console.error('Apache Kafka is not installed here: run .ci/install-peers.sh')
+  console.error('!! Apache Kafka is not installed here: run .ci/install-peers.sh')
+  console.log('0 passed, 0 failed, 1 skipped')
   process.exit(3)
 }
 // Sessions end soon, so that the suite lives through authenticating again.
@@ -81,5 +83,5 @@ try {
 } finally {
   await kafka.stop()
 }
-console.log(failures === 0 ? 'all passed' : `${failures} failed`)
+console.log(`${passes} passed, ${failures} failed`)
 process.exitCode = failures === 0 ? 0 : 1
