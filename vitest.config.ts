@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     projects: [
       project('unit'),
-      project('conformance'),
+      project('conformance', { testTimeout: 60_000 }),
       project('meta'),
       project('interaction'),
       project('sim', { testTimeout: 120_000 }),

@@ -3,7 +3,7 @@ import { storageLocal } from '../../src/plugins/storage-local/plugin.ts'
 import { logStoreConformance } from '../../src/testkit/conformance/log-store.ts'
 import { simulatedStore } from '../unit/plugins/storage-local/store-subjects.ts'
 
-const seed = Math.floor(Math.random() * 2 ** 31)
+const seed = Number(process.env['SEED'] ?? 3)
 const capabilities = { durable: storageLocal.capabilities!.durable!, kafkaLayout: true }
 
 describe('storage-local on the file system in memory', () => {

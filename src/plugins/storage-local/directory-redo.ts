@@ -1,4 +1,5 @@
 import { uuidBytes, type Uuid } from '../../base/uuid.ts'
+import { type PartitionId } from '../../kernel/model/ids.ts'
 import { type LogPoints, type RedoPlan } from './core/redo-history.ts'
 import { type SyncMode } from './core/sync-pace.ts'
 import { flushAll } from './log-sync.ts'
@@ -50,6 +51,11 @@ export class DirectoryRedo {
   /** What is to be done for a log that is there. */
   take(topicId: Uuid, partition: number, points: LogPoints): RedoPlan | undefined {
     return this.recovery.take(topicId, partition, points)
+  }
+
+  /** The log could not be brought into service: what there is of it is kept beside, see `begin`. */
+  giveBack({ topicId, partition }: PartitionId): void {
+    this.recovery.giveBack(topicId, partition)
   }
 
   /** All logs are loaded, on the disk, and the recovery points say so: what was left counts no more. */

@@ -378,6 +378,7 @@ export class LogDirectory implements LogHome {
   private fence(name: string, log: SegmentedLog, known: KnownOfLog, error: MillraceError): void {
     const damagedAt = Number(error.details.offset ?? 0)
     this.fenced.set(name, { ...known, recoveryPoint: Math.max(known.recoveryPoint ?? 0, damagedAt + 1) })
+    this.redo.giveBack(log.id)
     log.state.fail(error)
     this.world.logger.error('a log is damaged and not served; its files are left as they are', {
       topic: log.id.topic, partition: log.id.partition, path: log.state.directory, reason: error.message,

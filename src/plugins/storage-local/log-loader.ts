@@ -10,6 +10,7 @@ import { setAsideFile } from './io/set-aside.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { LogRecovery, discardSegment, durableTo, scanBuffer } from './log-recovery.ts'
 import { type LogState } from './log-state.ts'
+import { type RedoPlan } from './core/redo-history.ts'
 import { putBatches } from './redo-recovery.ts'
 import { keepProducersBelow, recoverProducers, snapshotOffsets, snapshotPath, writeProducerSnapshot } from './producer-recovery.ts'
 
@@ -67,7 +68,7 @@ class LogLoader {
 
   load(): LoadReport {
     const { log, known } = this
-    if (known.redo !== undefined) putBatches(log.world.files, log.directory, known.redo.batches)
+    if (known.redo !== undefined) this.redo(known.redo)
     this.findSegments()
     this.checkThere()
     this.dropBelowStart()
@@ -87,6 +88,17 @@ class LogLoader {
     if (!known.clean) this.keep()
     this.tidySnapshots()
     return { scannedBytes: this.scannedBytes, cutBytes: this.cutBytes }
+  }
+
+  /** Puts back what the redo log has. What is no file cannot take it: the redo log keeps it then. */
+  private redo({ batches }: RedoPlan): void {
+    const { log } = this
+    for (const { segmentBase } of batches) {
+      const path = `${log.directory}/${segmentFileName(segmentBase, '.log')}`
+      const kind = log.world.files.stat(path)?.kind ?? 'file'
+      if (kind !== 'file') throw log.corrupt(segmentBase, path, 'it is no file')
+    }
+    putBatches(log.world.files, log.directory, batches)
   }
 
   /** Finishes or undoes what was under way, and lists the segments with their sizes. */

@@ -67,7 +67,12 @@ export class RedoRecovery {
     return entries === undefined ? undefined : planLog(entries, points)
   }
 
-  /** Batches of logs that are not there, and were not removed: they are put where somebody may look at them. `drawHex` gives 32 digits. */
+  /** It could not be put back. */
+  giveBack(topicId: string, partition: number): void {
+    this.taken.delete(planKey(topicId, partition))
+  }
+
+  /** Batches of logs that are not there, or not in service, and were not removed: they are put where somebody may look at them. `drawHex` gives 32 digits. */
   quarantine(drawHex: () => string): void {
     for (const [key, entries] of this.entries) {
       if (this.taken.has(key)) continue
@@ -78,7 +83,7 @@ export class RedoRecovery {
       this.files.makeDirectory(path)
       putBatches(this.files, path, oneBehindTheOther(plan.batches))
       this.files.syncDirectory(this.directory)
-      this.logger.error('the redo log has records of a partition that is not there: they were put aside', { topicId, partition: plan.partition, path, batches: plan.batches.length })
+      this.logger.error('the redo log has records of a partition that is not there, or not served: they were put aside', { topicId, partition: plan.partition, path, batches: plan.batches.length })
     }
     this.entries.clear()
   }

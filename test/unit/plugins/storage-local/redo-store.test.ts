@@ -47,6 +47,27 @@ function errorOf(run: () => unknown): unknown {
 const corrupt = (log: PartitionLog | undefined): boolean => isMillraceError(errorOf(() => log!.locate(0, 1)), 'MR_LOG_CORRUPT')
 
 describe('a store with a redo log', () => {
+  it('serves the others when something that is no file is in the place of a segment, and puts what it has for it aside', async () => {
+    const files = new MemoryFileSystem()
+    await begun(files)
+    const crashed = files.afterCrash({ keepUnsynced: 'none' })
+    crashed.remove(segment)
+    crashed.makeDirectory(segment)
+    const { store, logger } = make(crashed)
+    await store.start()
+    expect(corrupt(store.find(id.topicId, 0))).toBe(true)
+    expect(append(store.create({ ...id, topic: 'other', topicId: newTopicId() }, settings), makeBatch(1)).baseOffset).toBe(0)
+    const aside = crashed.list('/data').filter(name => name.startsWith('redo-') && name.endsWith('-stray'))
+    expect(aside).toHaveLength(1)
+    const [name] = crashed.list(`/data/${aside[0]!}`)
+    const file = crashed.open(`/data/${aside[0]!}/${name!}`, 'read')
+    const bytes = new Uint8Array(file.size())
+    file.read(bytes, 0, bytes.length, 0)
+    expect(new TextDecoder().decode(bytes)).toContain('in the redo log')
+    expect(logger.lines.some(line => line.level === 'error' && line.message.includes('put aside'))).toBe(true)
+    await store.stop()
+  })
+
   it('keeps a log out of service that is damaged where the redo log alone knew that it was on the disk, at every start', async () => {
     const files = new MemoryFileSystem()
     const { log } = await begun(files)
