@@ -256,7 +256,8 @@ export class LogDirectory implements LogHome {
 
   /** See `RedoLogOptions.settle`. */
   private settle(members: readonly RedoMember[], done: (error: unknown) => void): void {
-    const logs = [...this.logs.values()].filter(log => members.includes(log.sync))
+    const wanted = new Set(members)
+    const logs = [...this.logs.values()].filter(log => wanted.has(log.sync))
     settleLogs(logs, this.points, () => this.writeCheckpoint('recovery points'), done)
   }
 

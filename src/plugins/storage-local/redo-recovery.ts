@@ -86,6 +86,7 @@ export class RedoRecovery {
       this.logger.error('the redo log has records of a partition that is not there, or not served: they were put aside', { topicId, partition: plan.partition, path, batches: plan.batches.length })
     }
     this.entries.clear()
+    this.taken.clear()
   }
 
   /** Takes the files out of sight in one step: what they hold counts no more. */

@@ -5,7 +5,7 @@ const stallMs = 2
 /** The share of syncs that may be slower: a 99th percentile, over about the last hundred. */
 const slowShareMax = 0.01
 const memory = 0.02
-/** In the pool one of so many is tried on the loop, where a callback's way back is not part of its time. */
+/** After so many in the pool one is tried on the loop, where a callback's way back is not part of its time. */
 const probeEvery = 64
 
 export type SyncMode = 'adaptive' | 'inline' | 'pooled'
@@ -29,8 +29,10 @@ export class SyncPace {
 
   took(inline: boolean, durationMs: number): void {
     if (inline) {
-      this.slowShare = durationMs >= stallMs ? 1 : this.slowShare + memory * ((durationMs > quickMs ? 1 : 0) - this.slowShare)
-      this.pooled = durationMs >= stallMs ? 0 : this.pooled
+      const isSlow = durationMs > quickMs
+      this.slowShare = durationMs >= stallMs ? 1 : this.slowShare + memory * ((isSlow ? 1 : 0) - this.slowShare)
+      // Tries on the loop go on while they are quick; the first slow one ends them.
+      if (isSlow && this.slowShare > slowShareMax) this.pooled = 0
       return
     }
     this.slowestPooledMs = this.pooled % probeEvery === 0 ? durationMs : Math.max(this.slowestPooledMs, durationMs)

@@ -1,14 +1,8 @@
-import { Prng } from '../../../base/prng.ts'
+import { incompressibleBytes } from '../../../base/incompressible.ts'
 import { isMillraceError } from '../../../kernel/errors/index.ts'
 import { type FileSystem } from '../../../kernel/ports/file-system.ts'
 
 const blockBytes = 256 * 1024
-
-/** Bytes that no file system makes smaller. */
-function incompressible(bytes: number): Uint8Array {
-  const random = new Prng(1)
-  return new Uint8Array(Uint32Array.from({ length: Math.ceil(bytes / 4) }, () => random.uint32()).buffer)
-}
 
 /**
  * Space that a data directory keeps back. To free a full disk, checkpoints and snapshots have to be written before anything is deleted: the
@@ -57,7 +51,7 @@ export class ReserveFile {
   }
 
   private write(): void {
-    const block = incompressible(Math.min(this.bytes, blockBytes))
+    const block = incompressibleBytes(Math.min(this.bytes, blockBytes))
     const pieces = Array.from({ length: Math.ceil(this.bytes / blockBytes) }, (_, index) => block.subarray(0, this.bytes - index * blockBytes))
     const file = this.files.open(this.path, 'ensure')
     try {
