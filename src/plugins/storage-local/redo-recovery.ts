@@ -32,12 +32,15 @@ export class RedoRecovery {
 
   /** Throws MR_LOG_REDO_CORRUPT when something that was on the disk is there no more. */
   read(directoryId: Uint8Array): void {
-    if (this.files.stat(this.path) === undefined) return
+    const there = this.files.stat(this.path)
+    if (there === undefined) return
+    if (there.kind !== 'directory') throw this.corrupt('it is no directory')
     const found: RedoGroup[] = []
     let foreign = false
     const names = this.files.list(this.path).filter(name => name.endsWith('.redo'))
     const sizes = new Map<string, number>()
     for (const name of names) {
+      if (this.files.stat(`${this.path}/${name}`)?.kind !== 'file') throw this.corrupt(`${name} is no file`)
       const bytes = readWhole(this.files, `${this.path}/${name}`) ?? new Uint8Array(0)
       sizes.set(name, bytes.length)
       found.push(...groupsIn(bytes, directoryId))
@@ -45,18 +48,22 @@ export class RedoRecovery {
     }
     if (found.length === 0 && foreign) {
       // Nothing else is ever left here: what was acknowledged last may be in there alone.
-      throw new MillraceError('MR_LOG_REDO_CORRUPT', { path: this.path, reason: 'what is in it was written under another directory.id than meta.properties has' })
+      throw this.corrupt('what is in it was written under another directory.id than meta.properties has')
     }
     const missing = missingFile(names)
-    if (found.length > 0 && missing !== undefined) throw new MillraceError('MR_LOG_REDO_CORRUPT', { path: this.path, reason: `the file ${missing} is missing` })
+    if (found.length > 0 && missing !== undefined) throw this.corrupt(`the file ${missing} is missing`)
     const cutOff = cutOffFile(sizes)
-    if (found.length > 0 && cutOff !== undefined) throw new MillraceError('MR_LOG_REDO_CORRUPT', { path: this.path, reason: `the file ${cutOff} was cut off` })
+    if (found.length > 0 && cutOff !== undefined) throw this.corrupt(`the file ${cutOff} was cut off`)
     try {
       this.entries = entriesByLog(orderGroups(found))
     } catch (error) {
       if (!(error instanceof RedoHole)) throw error
-      throw new MillraceError('MR_LOG_REDO_CORRUPT', { path: this.path, reason: error.message }, error)
+      throw this.corrupt(error.message, error)
     }
+  }
+
+  private corrupt(reason: string, cause?: unknown): MillraceError {
+    return new MillraceError('MR_LOG_REDO_CORRUPT', { path: this.path, reason }, cause)
   }
 
   /** For a log that is there. Undefined when it says nothing of it. */

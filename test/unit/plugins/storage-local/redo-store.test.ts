@@ -47,6 +47,21 @@ function errorOf(run: () => unknown): unknown {
 const corrupt = (log: PartitionLog | undefined): boolean => isMillraceError(errorOf(() => log!.locate(0, 1)), 'MR_LOG_CORRUPT')
 
 describe('a store with a redo log', () => {
+  it.each([
+    ['a file in the place of its directory', redoDirectory, false, /it is no directory/],
+    ['a directory in the place of one of its files', `${redoDirectory}/00000001.redo`, true, /00000001\.redo is no file/],
+  ])('is not started after a crash with %s', async (_what, path, isDirectory, reason) => {
+    const files = new MemoryFileSystem()
+    await begun(files)
+    const crashed = files.afterCrash({ keepUnsynced: 'none' })
+    crashed.remove(path)
+    if (isDirectory) crashed.makeDirectory(path)
+    else crashed.open(path, 'create').close()
+    const error = await make(crashed).store.start().then(() => undefined, (thrown: unknown) => thrown)
+    expect(isMillraceError(error, 'MR_LOG_REDO_CORRUPT')).toBe(true)
+    expect(String(error)).toMatch(reason)
+  })
+
   it('serves the others when something that is no file is in the place of a segment, and puts what it has for it aside', async () => {
     const files = new MemoryFileSystem()
     await begun(files)
