@@ -53,18 +53,20 @@ function exportedNames(path: string): string[] {
   })
 }
 
-/** What a program loads with a file of src/, as it is compiled: without types, and without imports that wait for a call. */
+/**
+ * What a program loads with a file of src/, as it is compiled: without imports and exports of types alone, and without imports that wait for a call.
+ * With verbatimModuleSyntax, all others are kept, those of which each name is a type included.
+ */
 function loadedBy(first: string): string[] {
   const seen = new Set<string>()
-  const compilerOptions: ts.CompilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true }
   const visit = (path: string): void => {
     if (seen.has(path)) return
     seen.add(path)
     if (!path.endsWith('.ts')) return
-    const { outputText } = ts.transpileModule(readFileSync(join(root, 'src', path), 'utf8'), { compilerOptions })
-    const source = ts.createSourceFile(path, outputText, ts.ScriptTarget.ES2023)
+    const source = ts.createSourceFile(path, readFileSync(join(root, 'src', path), 'utf8'), ts.ScriptTarget.ES2023)
     for (const statement of source.statements) {
       if (!(ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement)) || statement.moduleSpecifier === undefined) continue
+      if (ts.isImportDeclaration(statement) ? statement.importClause?.isTypeOnly === true : statement.isTypeOnly) continue
       const name = (statement.moduleSpecifier as ts.StringLiteral).text
       visit(name.startsWith('.') ? relative(join(root, 'src'), join(root, 'src', dirname(path), name)) : name)
     }
