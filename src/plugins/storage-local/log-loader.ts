@@ -1,3 +1,4 @@
+import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type EpochEntry } from '../../kernel/log/epoch-history.ts'
 import { baseOffsetOf, lastOffsetOf, leaderEpochOf } from '../../kernel/record/batch-header.ts'
 import { drawJitterMs } from '../../kernel/log/roll-policy.ts'
@@ -5,6 +6,7 @@ import { planDirectory, type DirectoryPlan } from './core/directory-plan.ts'
 import { parseSegmentFileName, segmentFileName } from './core/segment-name.ts'
 import { BatchScan } from './io/batch-scan.ts'
 import { loadIndexes, offsetProblem, resumeBelow } from './io/index-file.ts'
+import { rewriteBatches } from './io/rewrite-batches.ts'
 import { Segment } from './io/segment.ts'
 import { setAsideFile } from './io/set-aside.ts'
 import { type KnownOfLog } from './log-known.ts'
@@ -60,6 +62,8 @@ class LogLoader {
   private filedEpochs: readonly EpochEntry[] = []
   /** The scan takes the batches that it checks into the producers' state: no second look at them is needed. */
   private replaysProducers = false
+  /** Where in the first segment that was checked the check began. */
+  private checkedFrom = 0
 
   constructor(log: LogState, known: KnownOfLog) {
     this.log = log
@@ -250,6 +254,7 @@ class LogLoader {
     const { baseOffset, sizeBytes, stem } = begin
     const resume = begin.withFile(file => resumeBelow(log.world.files, { baseOffset, sizeBytes, stem, file }, known.recoveryPoint ?? 0))
     const from = resume?.offset ?? baseOffset
+    this.checkedFrom = resume?.position ?? 0
     this.loadEpochs(from)
     // A snapshot of behind there, if it turns out to be below the end, leaves fewer batches to replay.
     this.replaysProducers = !snapshotOffsets(log).some(covered => covered > from)
@@ -278,6 +283,29 @@ class LogLoader {
     log.active.markSynced()
   }
 
+  /**
+   * A sync of the process before may have failed: then the next one says nothing of what that one was to write. Without a recovery point all of
+   * the log was checked: of that only the last segment, since what is closed is synced at once and may be any amount.
+   */
+  private rewrite(segment: Segment): void {
+    const { log, known, checkedFrom } = this
+    this.checkedFrom = 0
+    if (known.recoveryPoint === undefined && segment !== log.active) return
+    const position = this.tolerateFullDisk(segment, () => rewriteBatches(segment.handle.opened, checkedFrom, segment.sizeBytes))
+    if (position !== undefined) throw log.corrupt(segment.baseOffset, segment.path('.log'), `at byte ${position}: what was a batch a moment ago reads as none`)
+  }
+
+  /** One that copies what is written over has no room for it: that is no reason not to serve what is there. */
+  private tolerateFullDisk(segment: Segment, run: () => number | undefined): number | undefined {
+    try {
+      return run()
+    } catch (error) {
+      if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) throw error
+      this.log.world.logger.warn('the end of a log was not written once more: the disk is full. If a sync failed before the last stop, a power cut may take it', { segment: segment.path('.log') })
+      return undefined
+    }
+  }
+
   /** Snapshots that no start would ever use: those that are not of a segment's beginning, nor of the last stop. */
   private tidySnapshots(): void {
     const { log } = this
@@ -294,6 +322,7 @@ class LogLoader {
     const { log } = this
     for (const segment of log.segments) {
       if (segment.sidesSynced) continue
+      this.rewrite(segment)
       segment.handle.opened.syncNow()
       if (segment === log.active) segment.writeIndexes()
       else segment.close()
