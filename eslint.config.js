@@ -63,7 +63,7 @@ export default tseslint.config(
     rules: { 'no-restricted-globals': 'off', 'no-restricted-properties': 'off' },
   },
   {
-    files: ['src/**/core/**/*.ts', 'src/kernel/record/**/*.ts', 'src/kernel/log/**/*.ts', 'src/wire/**/*.ts', 'src/base/**/*.ts'],
+    files: ['src/**/core/**/*.ts', 'src/kernel/record/**/*.ts', 'src/kernel/log/**/*.ts', 'src/kernel/consensus-log/**/*.ts', 'src/wire/**/*.ts', 'src/base/**/*.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',

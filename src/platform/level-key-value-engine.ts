@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync } from 'node:fs'
+import { mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 import { MillraceError } from '../kernel/errors/index.ts'
@@ -18,9 +18,12 @@ const files = new NodeFileSystem()
 export class LevelKeyValueEngine implements KeyValueEngine {
   readonly takesSpace = true
 
-  async open(path: string): Promise<KeyValueStore> {
-    const place = realPathOf(path)
+  async open(path: string, { create = true }: { readonly create?: boolean } = {}): Promise<KeyValueStore> {
+    const place = create ? realPathOf(path) : placeOf(path)
     if (openHere.has(place)) throw new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path })
+    const found = whatIsIn(place)
+    if (found === 'nothing' && !create) throw new MillraceError('MR_FILE_NOT_FOUND', { operation: 'open', path })
+    if (found === 'parts') throw new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason: 'it has files of a LevelDB and no CURRENT, which names the ones that count' })
     openHere.add(place)
     try {
       const database: LevelDatabase = new ClassicLevel(place, { keyEncoding: 'view', valueEncoding: 'view' })
@@ -48,6 +51,29 @@ function realPathOf(path: string): string {
   } catch (error) {
     throw fileError(error, 'open', path)
   }
+}
+
+function placeOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    throw fileError(error, 'open', path)
+  }
+}
+
+/** Made before CURRENT, so that a crash while a store is made may leave them alone. */
+const madeFirst = 'MANIFEST-000001'
+
+/** LevelDB takes a directory without CURRENT for a new one, and removes the files in it. */
+function whatIsIn(place: string): 'store' | 'parts' | 'nothing' {
+  let names: readonly string[]
+  try {
+    names = readdirSync(place)
+  } catch (error) {
+    throw fileError(error, 'open', place)
+  }
+  if (names.includes('CURRENT')) return 'store'
+  return names.some((name) => name !== madeFirst && /^(MANIFEST-\d+|\d+\.(log|ldb|sst))$/.test(name)) ? 'parts' : 'nothing'
 }
 
 /** LevelDB gives the system's words alone. */

@@ -8,9 +8,10 @@ export class VolatileKeyValueEngine implements KeyValueEngine {
   readonly #contents = new Map<string, Map<string, Uint8Array>>()
   readonly #open = new Set<string>()
 
-  async open(name: string): Promise<KeyValueStore> {
+  async open(name: string, { create = true }: { readonly create?: boolean } = {}): Promise<KeyValueStore> {
     const path = resolve(name)
     if (this.#open.has(path)) throw new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path })
+    if (!create && !this.#contents.has(path)) throw new MillraceError('MR_FILE_NOT_FOUND', { operation: 'open', path })
     this.#open.add(path)
     const entries = this.#contents.get(path) ?? new Map<string, Uint8Array>()
     this.#contents.set(path, entries)

@@ -3,26 +3,29 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { type Consensus } from '../../src/kernel/ports/consensus.ts'
+import { type FileSystem } from '../../src/kernel/ports/file-system.ts'
 import { type KeyValueEngine } from '../../src/kernel/ports/key-value-store.ts'
 import { LevelKeyValueEngine } from '../../src/platform/level-key-value-engine.ts'
 import { NodeFileSystem } from '../../src/platform/node-file-system.ts'
 import { SingleVoter } from '../../src/plugins/coordination-single/single-voter.ts'
 import { consensusConformance, type ConsensusSubject } from '../../src/testkit/conformance/consensus.ts'
 import { failuresOf } from '../../src/testkit/conformance/kit.ts'
+import { LogKeyValueEngine } from '../../src/testkit/world/log-key-value-engine.ts'
+import { MemoryFileSystem } from '../../src/testkit/world/memory-file-system.ts'
 import { CrashDisk } from '../unit/plugins/coordination-single/crash-key-value.ts'
-import { voterWorld } from '../unit/plugins/coordination-single/voter-world.ts'
+import { clusterId, voterWorld } from '../unit/plugins/coordination-single/voter-world.ts'
 
 const fatal = { fatal: (error: unknown) => { throw error } }
 
-async function single(engine: KeyValueEngine, path: string, dispose?: () => Promise<void>): Promise<ConsensusSubject> {
-  const consensus = new SingleVoter({ nodeId: 1, path, snapshotEntries: 5, snapshotBytes: 1 << 20, reserveBytes: 0 }, voterWorld(engine, fatal, engine.takesSpace ? new NodeFileSystem() : undefined))
+async function single(engine: KeyValueEngine, path: string, dispose?: () => Promise<void>, files: FileSystem = new NodeFileSystem()): Promise<ConsensusSubject> {
+  const consensus = new SingleVoter({ nodeId: 1, clusterId, path, snapshotEntries: 5, snapshotBytes: 1 << 20, reserveBytes: 0 }, voterWorld(engine, fatal, engine.takesSpace ? files : undefined))
   await consensus.start()
   return {
     consensus,
     stop: () => consensus.stop(),
     restart: async () => {
       await consensus.stop()
-      return single(engine, path, dispose)
+      return single(engine, path, dispose, files)
     },
     dispose,
   }
@@ -30,6 +33,16 @@ async function single(engine: KeyValueEngine, path: string, dispose?: () => Prom
 
 describe('coordination-single in memory', () => {
   consensusConformance({ test, create: () => single(new CrashDisk().boot().engine, '/meta') })
+})
+
+describe('coordination-single on a simulated disk', () => {
+  consensusConformance({
+    test,
+    create: () => {
+      const files = new MemoryFileSystem()
+      return single(new LogKeyValueEngine(files), '/meta', undefined, files)
+    },
+  })
 })
 
 describe('coordination-single over LevelDB', () => {

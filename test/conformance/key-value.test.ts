@@ -5,6 +5,8 @@ import { describe, test } from 'vitest'
 import { LevelKeyValueEngine } from '../../src/platform/level-key-value-engine.ts'
 import { VolatileKeyValueEngine } from '../../src/platform/volatile-key-value-engine.ts'
 import { keyValueConformance } from '../../src/testkit/conformance/key-value.ts'
+import { LogKeyValueEngine } from '../../src/testkit/world/log-key-value-engine.ts'
+import { MemoryFileSystem } from '../../src/testkit/world/memory-file-system.ts'
 import { MemoryKeyValueEngine } from '../../src/testkit/world/memory-key-value-engine.ts'
 import { SeededRandom } from '../../src/testkit/world/seeded-random.ts'
 import { SimScheduler } from '../../src/testkit/world/sim-scheduler.ts'
@@ -30,6 +32,16 @@ describe('MemoryKeyValueEngine', () => {
     create: () => {
       const engine = new MemoryKeyValueEngine()
       return { engine, path: '/data/store', powerCut: () => engine.afterCrash({ keepUnsynced: 'none' }) }
+    },
+  })
+})
+
+describe('LogKeyValueEngine', () => {
+  keyValueConformance({
+    test,
+    create: () => {
+      const files = new MemoryFileSystem()
+      return { engine: new LogKeyValueEngine(files), path: '/data/store', powerCut: () => new LogKeyValueEngine(files.afterCrash({ keepUnsynced: 'none' })) }
     },
   })
 })

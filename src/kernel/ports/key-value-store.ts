@@ -29,10 +29,10 @@ export interface KeyValueEngine {
   /** What is stored takes space of the FileSystem, below the path that was opened. A write that finds none left ends the store. */
   readonly takesSpace: boolean
   /**
-   * Makes the store if there is none. It is locked to this process while open: a second open rejects with MR_LOG_DIRECTORY_LOCKED.
-   * A store that cannot be read rejects with MR_FILE_FAILED. Opening writes a little: without space for it, it rejects with MR_FILE_NO_SPACE and
-   * may be tried again.
+   * Makes the store if there is none; with `create: false` it rejects with MR_FILE_NOT_FOUND then, and makes nothing. It is locked to this process while open: a
+   * second open rejects with MR_LOG_DIRECTORY_LOCKED. A store that cannot be read, or of which only parts are there, rejects with MR_FILE_FAILED and
+   * is not begun anew. Opening writes a little: without space for it, it rejects with MR_FILE_NO_SPACE and may be tried again.
    */
-  open(path: string): Promise<KeyValueStore>
+  open(path: string, options?: { readonly create?: boolean }): Promise<KeyValueStore>
 }
 export const KeyValueEngine = token<KeyValueEngine>('KeyValueEngine')

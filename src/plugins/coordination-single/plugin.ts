@@ -1,7 +1,7 @@
 import { definePlugin } from '../../kernel/plugin/define-plugin.ts'
 import { BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
 import { BrokerSettings } from '../../kernel/ports/broker-settings.ts'
-import { Clock } from '../../kernel/ports/clock.ts'
+import { Clock, Random } from '../../kernel/ports/clock.ts'
 import { Consensus } from '../../kernel/ports/consensus.ts'
 import { FileSystem } from '../../kernel/ports/file-system.ts'
 import { KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
@@ -18,14 +18,14 @@ export const plugin = definePlugin({
   contract: 1,
   summary: 'Agrees on one log of commands with one voter: what is durable here is agreed.',
   provides: [Consensus],
-  requires: [BrokerIdentity, BrokerSettings, KeyValueEngine, FileSystem, FatalErrors, Clock, Metrics, Logger],
+  requires: [BrokerIdentity, BrokerSettings, KeyValueEngine, FileSystem, FatalErrors, Clock, Random, Metrics, Logger],
   config: coordinationSingleConfig,
   register({ provide }, { path, snapshotEntries, snapshotBytes, reserveBytes }) {
-    provide([Consensus, Lifecycle], [BrokerIdentity, BrokerSettings, KeyValueEngine, FileSystem, FatalErrors, Clock, Metrics, Logger],
-      (identity, settings, engine, files, fatal, clock, metrics, log) => new SingleVoter({
-        nodeId: identity.nodeId, foundPartition: identity.foundPartition,
+    provide([Consensus, Lifecycle], [BrokerIdentity, BrokerSettings, KeyValueEngine, FileSystem, FatalErrors, Clock, Random, Metrics, Logger],
+      (identity, settings, engine, files, fatal, clock, random, metrics, log) => new SingleVoter({
+        nodeId: identity.nodeId, clusterId: identity.clusterId, foundPartition: identity.foundPartition,
         path: path ?? `${firstDataDirectory(settings)}/${directoryName}`, snapshotEntries, snapshotBytes, reserveBytes,
-      }, { engine, files, fatal, clock, metrics, log }))
+      }, { engine, files, fatal, clock, random, metrics, log }))
   },
 })
 

@@ -1,19 +1,21 @@
 import { assert } from '../../base/assert.ts'
 import { deferred, type Deferred } from '../../base/deferred.ts'
+import { randomUuid, type Uuid } from '../../base/uuid.ts'
+import { emptyLog, nextEntry, type LogEntry, type LogPosition } from '../../kernel/consensus-log/log-entry.ts'
 import { MillraceError } from '../../kernel/errors/millrace-error.ts'
-import { type Clock } from '../../kernel/ports/clock.ts'
+import { type Clock, type Random } from '../../kernel/ports/clock.ts'
 import { type Consensus, type ConsensusStatus, type ReplicatedMachine } from '../../kernel/ports/consensus.ts'
 import { type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
 import { type FatalErrors, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { type Logger, type Metrics } from '../../kernel/ports/telemetry.ts'
-import { emptyLog, nextEntry, type LogEntry, type LogPosition } from './core/log-entry.ts'
 import { SpaceReserve } from './io/space-reserve.ts'
 import { VoterStore, type StoredLog } from './io/voter-store.ts'
 import { VoterMetrics } from './metrics.ts'
 
 export interface SingleVoterOptions {
   readonly nodeId: number
+  readonly clusterId: Uuid
   readonly path: string
   /** The directory of a partition that needs the metadata: then an empty log has been lost, and is no new one. */
   readonly foundPartition?: string | undefined
@@ -40,6 +42,7 @@ export interface VoterWorld {
   readonly files: FileSystem
   readonly fatal: FatalErrors
   readonly clock: Clock
+  readonly random: Random
   readonly metrics: Metrics
   readonly log: Logger
 }
@@ -119,12 +122,11 @@ export class SingleVoter implements Consensus, Lifecycle {
     // A store is opened by writing what it finds anew. The reserve is taken again when the term is on the disk.
     this.reserve.find()
     this.released = this.reserve.release()
-    this.store = await VoterStore.open(this.world.engine, this.options.path)
+    const { random } = this.world
+    const { store, stored } = await VoterStore.open(this.world, { ...this.options, drawDirectoryId: () => randomUuid(() => Math.floor(random.fraction() * 0x1_0000_0000)) })
+    this.store = store
+    this.stored = stored
     this.refuseStopped()
-    this.stored = await this.store.load(this.options.nodeId)
-    this.refuseStopped()
-    const { path, foundPartition: partition } = this.options
-    if (this.stored.last.index === 0 && partition !== undefined) throw new MillraceError('MR_CLUSTER_METADATA_LOST', { path, partition })
     this.phase = 'started'
   }
 
@@ -136,7 +138,7 @@ export class SingleVoter implements Consensus, Lifecycle {
     this.machine = machine
     this.term = stored.term + 1
     // Durable before anything is done in the term, so that no later start takes it again.
-    await this.store!.saveHardState({ nodeId: this.options.nodeId, term: this.term })
+    await this.store!.lead(this.term)
     this.reserve.restore(this.released)
     this.refuseStopped()
     machine.restore(stored.snapshot?.index ?? 0, stored.snapshot?.bytes)

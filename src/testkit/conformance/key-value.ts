@@ -118,6 +118,15 @@ const ownership: readonly Claim[] = [
     checkEqual(await again.get(text('b')), undefined, 'the write after close')
     await again.close()
   }),
+  claim('a store that has to be there already is found, and not made when it is not', async ({ engine, path }, store) => {
+    await checkRejects('MR_FILE_NOT_FOUND', engine.open(`${path}-none`, { create: false }), 'opening what is not there')
+    await checkRejects('MR_FILE_NOT_FOUND', engine.open(`${path}-none`, { create: false }), 'and the refusal has made nothing')
+    await store.write([put('a', '1')], synced)
+    await store.close()
+    const again = await engine.open(path, { create: false })
+    checkEqual(await again.get(text('a')), text('1'), 'what is there')
+    await again.close()
+  }),
   claim('an open store is locked, by whatever spelling of its path', async ({ engine, path }, store) => {
     await checkRejects('MR_LOG_DIRECTORY_LOCKED', engine.open(path), 'a second open')
     await checkRejects('MR_LOG_DIRECTORY_LOCKED', engine.open(`${path}/../${path.slice(path.lastIndexOf('/') + 1)}/.`), 'by another spelling')

@@ -97,13 +97,15 @@ export class MemoryKeyValueEngine implements KeyValueEngine {
     this.stores = stores
   }
 
-  async open(path: string): Promise<KeyValueStore> {
+  async open(path: string, { create = true }: { readonly create?: boolean } = {}): Promise<KeyValueStore> {
     const place = normalPath(path)
     await this.later(0)
     if (this.locked.has(place)) throw new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path })
     this.check({ kind: 'open', path })
     const { files } = this.options
-    if (files !== undefined && files.stat(path)?.kind !== 'directory') {
+    const isGone = files !== undefined && files.stat(path)?.kind !== 'directory'
+    if (!create && (isGone || !this.stores.has(place))) throw new MillraceError('MR_FILE_NOT_FOUND', { operation: 'open', path })
+    if (isGone) {
       makeDurably(files, place)
       this.stores.delete(place)
     }

@@ -4,12 +4,13 @@ import { isMillraceError } from '../../../src/kernel/errors/index.ts'
 import { CheckpointTextError, parsePartitionOffsets } from '../../../src/kernel/log/checkpoint-text.ts'
 import { EpochHistory } from '../../../src/kernel/log/epoch-history.ts'
 import { decodeProducerSnapshot, encodeProducerSnapshot } from '../../../src/kernel/log/producer-snapshot.ts'
+import { decodeEntry, emptyLog, encodeEntry, nextEntry } from '../../../src/kernel/consensus-log/log-entry.ts'
+import {
+  decodeFirstHardState, decodeHardState, decodePointer, decodePosition, encodeFirstHardState, encodeHardState, encodePointer, encodePosition,
+} from '../../../src/kernel/consensus-log/store-layout.ts'
+import { encodeWitness, readWitness } from '../../../src/kernel/consensus-log/witness.ts'
 import { type MetadataRecord } from '../../../src/plugins/cluster-metadata/core/metadata-records.ts'
 import { decodeRecords, encodeRecords } from '../../../src/plugins/cluster-metadata/core/record-codec.ts'
-import { decodeEntry, emptyLog, encodeEntry, nextEntry } from '../../../src/plugins/coordination-single/core/log-entry.ts'
-import {
-  decodeHardState, decodePointer, decodePosition, encodeHardState, encodePointer, encodePosition,
-} from '../../../src/plugins/coordination-single/core/store-layout.ts'
 import { parseMetaProperties } from '../../../src/plugins/storage-local/core/meta-properties.ts'
 import { OffsetIndex } from '../../../src/plugins/storage-local/core/offset-index.ts'
 import { parsePartitionMetadata } from '../../../src/plugins/storage-local/core/partition-metadata.ts'
@@ -37,6 +38,7 @@ const records: readonly MetadataRecord[] = [
   { type: 'topicRemoval', topicId: id, nodeIds: [1] }, { type: 'producerIdsAllocated', nodeId: 1, brokerEpoch: 5, next: 2000 },
 ]
 const position = { index: 300, term: 2, chain: 0xdead_beef }
+const hardState = { nodeId: 1, clusterId: id, directoryId: id, sequence: 7, term: 3, vote: 1, last: position }
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8')
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'utf8'))
 const orReason = (result: object | string): string => typeof result === 'string' ? result.replace(/\d+/g, '#') : 'read'
@@ -58,8 +60,16 @@ const formats: Readonly<Record<string, Format>> = {
     samples: [encodeEntry(nextEntry(emptyLog, 1, encodeRecords(records))), encodeEntry(nextEntry(emptyLog, 2 ** 40, new Uint8Array(0)))],
     read: bytes => orReason(decodeEntry(emptyLog, 1, bytes)),
   },
-  'hard state': { samples: [encodeHardState({ nodeId: 1, term: 3 })], checksum: { at: -4, from: 0, to: -4 }, read: bytes => orReason(decodeHardState(bytes)) },
-  'witness': { samples: [encodePosition(position)], checksum: { at: -4, from: 0, to: -4 }, read: bytes => orReason(decodePosition(bytes)) },
+  'hard state': { samples: [encodeHardState(hardState)], checksum: { at: -4, from: 0, to: -4 }, read: bytes => orReason(decodeHardState(bytes)) },
+  'witness': {
+    samples: [encodeWitness(hardState)],
+    read(bytes) {
+      const { newest, damage, newerFormat } = readWitness(bytes)
+      return orReason(newest === undefined ? `${damage} ${newerFormat === undefined}` : damage ?? newest)
+    },
+  },
+  'hard state of format 1': { samples: [encodeFirstHardState({ nodeId: 1, term: 3 })], checksum: { at: -4, from: 0, to: -4 }, read: bytes => orReason(decodeFirstHardState(bytes)) },
+  'witness of format 1': { samples: [encodePosition(position)], checksum: { at: -4, from: 0, to: -4 }, read: bytes => orReason(decodePosition(bytes)) },
   'snapshot pointer': {
     samples: [encodePointer({ ...position, bytes: 100_000, crc: 1 })], checksum: { at: -4, from: 0, to: -4 }, read: bytes => orReason(decodePointer(bytes)),
   },

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -91,6 +91,22 @@ describe('LevelKeyValueEngine', () => {
     expect(await other()).toBe('MR_LOG_DIRECTORY_LOCKED')
     await store.close()
     expect(await other()).toBe('opened')
+  })
+
+  test('a store without CURRENT is refused and keeps its files; one that was never finished is made', async () => {
+    const engine = new LevelKeyValueEngine()
+    const path = join(directory, 'store')
+    const store = await engine.open(path)
+    await store.write([{ key: bytes(1), value: bytes(2) }], { sync: true })
+    await store.close()
+    rmSync(join(path, 'CURRENT'))
+    const before = readdirSync(path)
+    for (const create of [true, false]) await expect(engine.open(path, { create })).rejects.toMatchObject({ code: 'MR_FILE_FAILED', details: { path } })
+    expect(readdirSync(path)).toEqual(before)
+    const unfinished = join(directory, 'unfinished')
+    mkdirSync(unfinished)
+    for (const name of ['LOCK', 'LOG', 'MANIFEST-000001']) writeFileSync(join(unfinished, name), '')
+    await (await engine.open(unfinished)).close()
   })
 
   test('a directory that is no store, and one that cannot be made, are refused with the reason', async () => {

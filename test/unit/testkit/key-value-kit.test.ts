@@ -12,8 +12,8 @@ const run = (breakStore: (real: KeyValueStore) => Partial<KeyValueStore>, engine
         const real = new MemoryKeyValueEngine()
         const wrapped: KeyValueEngine = {
           takesSpace: false,
-          open: async path => {
-            const store = await real.open(path)
+          open: async (path, how) => {
+            const store = await real.open(path, how)
             const whole: KeyValueStore = {
               get: key => store.get(key), range: range => store.range(range),
               write: (puts, options) => store.write(puts, options), close: () => store.close(),
@@ -80,6 +80,7 @@ describe('keyValueConformance', () => {
         },
       }
     }),
+    'a store is made that had to be there': () => run(() => ({}), real => ({ takesSpace: false, open: path => real.open(path) })),
     'all paths are one store': () => run(() => ({}), real => {
       let only: Promise<KeyValueStore> | undefined
       return { takesSpace: false, open: path => only ??= real.open(path) }

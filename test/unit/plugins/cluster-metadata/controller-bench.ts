@@ -30,7 +30,7 @@ export interface ControllerOptions {
 /** Voter, controller and publisher over an engine, not started. */
 export function makeController(engine: KeyValueEngine, options: ControllerOptions = {}): RunningController {
   const fatal = { fatal: (error: unknown) => { throw error } }
-  const consensus = new SingleVoter({ nodeId: 1, path: '/meta', snapshotEntries: options.snapshotEntries ?? 1000, snapshotBytes: 1 << 24, reserveBytes: 0 }, voterWorld(engine, fatal, options.files))
+  const consensus = new SingleVoter({ nodeId: 1, clusterId: options.clusterId ?? clusterId, path: '/meta', snapshotEntries: options.snapshotEntries ?? 1000, snapshotBytes: 1 << 24, reserveBytes: 0 }, voterWorld(engine, fatal, options.files))
   const metadata = new MetadataPublisher()
   const random = new Prng(options.seed ?? 1)
   const controller = new ControllerService({ clusterId: options.clusterId ?? clusterId, rules, settingsOf }, options.wrap?.(consensus) ?? consensus, metadata,

@@ -5,7 +5,7 @@ import { NotedMachine } from '../../../../src/testkit/conformance/consensus.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
 import { MemoryKeyValueEngine } from '../../../../src/testkit/world/memory-key-value-engine.ts'
 import { RecordingLogger } from '../../../../src/testkit/world/recording-telemetry.ts'
-import { voterWorld } from './voter-world.ts'
+import { clusterId, voterWorld } from './voter-world.ts'
 
 const kib = 1024
 const reserveBytes = 256 * kib
@@ -21,17 +21,17 @@ function fill(files: MemoryFileSystem, leave: number): void {
 const reserveSize = (files: MemoryFileSystem): number => files.stat('/meta/reserve')?.bytes ?? 0
 
 /** A disk of 2 MiB on which a store writes nothing, and fails for good where it would not find 64 KiB. */
-async function started(files = new MemoryFileSystem({ capacityBytes: 2048 * kib })) {
+async function started(files = new MemoryFileSystem({ capacityBytes: 2048 * kib }), before = new MemoryKeyValueEngine({ files })) {
   const failures: unknown[] = []
   const log = new RecordingLogger()
-  const engine = new MemoryKeyValueEngine({
+  const engine = before.afterCrash({ keepUnsynced: 'none' }, {
     files, failWith: ({ kind }) => (kind !== 'get' && kind !== 'range' && files.freeBytes('/') < 64 * kib ? 'ENOSPC' : undefined),
   })
-  const options = { nodeId: 1, path: '/meta', snapshotEntries: 4, snapshotBytes: 1 << 20, reserveBytes }
+  const options = { nodeId: 1, clusterId, path: '/meta', snapshotEntries: 4, snapshotBytes: 1 << 20, reserveBytes }
   const voter = new SingleVoter(options, { ...voterWorld(engine, { fatal: (error) => { failures.push(error) } }), files, log })
   await voter.start()
   await voter.open(new NotedMachine())
-  return { voter, files, failures, log }
+  return { voter, files, failures, log, engine }
 }
 
 describe('a full disk', () => {
@@ -66,10 +66,10 @@ describe('a full disk', () => {
   })
 
   it('lets the broker start, and what must be written be written after that', async () => {
-    const { voter, files } = await started()
+    const { voter, files, engine } = await started()
     fill(files, 0)
     await voter.stop()
-    const again = await started(files.afterCrash({ keepUnsynced: 'none' }))
+    const again = await started(files.afterCrash({ keepUnsynced: 'none' }), engine)
     expect(reserveSize(again.files)).toBe(reserveBytes)
     await again.voter.append([Uint8Array.of(1)])
     expect(again.failures).toEqual([])

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { VolatileKeyValueEngine } from '../../../../src/platform/volatile-key-value-engine.ts'
 import { SingleVoter } from '../../../../src/plugins/coordination-single/single-voter.ts'
 import { NotedMachine } from '../../../../src/testkit/conformance/consensus.ts'
-import { voterWorld } from './voter-world.ts'
+import { clusterId, voterWorld } from './voter-world.ts'
 
 const fatal = { fatal: (error: unknown) => { throw error } }
-const options = { nodeId: 1, path: '/meta', snapshotEntries: 5, snapshotBytes: 1 << 20, reserveBytes: 0 }
+const options = { nodeId: 1, clusterId, path: '/meta', snapshotEntries: 5, snapshotBytes: 1 << 20, reserveBytes: 0 }
 
 describe('a stop while a voter starts', () => {
   it('waits, whenever it comes, and leaves the directory free: what was acknowledged is there for the next voter', async () => {

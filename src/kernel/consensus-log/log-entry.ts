@@ -1,6 +1,6 @@
-import { BytesReader } from '../../../base/bytes-reader.ts'
-import { BytesWriter } from '../../../base/bytes-writer.ts'
-import { crc32c } from '../../../base/crc32c.ts'
+import { BytesReader } from '../../base/bytes-reader.ts'
+import { BytesWriter } from '../../base/bytes-writer.ts'
+import { crc32c } from '../../base/crc32c.ts'
 
 const entryVersion = 1
 
