@@ -15,7 +15,8 @@ Made from the tables in \`src/kernel/config\`; do not edit. Names, types, defaul
 checks against Kafka's own list, but where a row says why not. \`durability\` and \`batch.check\` are ours.
 
 An unknown name is refused with the nearest one. A setting **without effect** is accepted with a warning when it is changed; one that would
-promise what is not kept is **refused** but for the values named.
+promise what is not kept is **refused** but for the values named. A log store is durable when its plugin declares so: \`storage-local\` does,
+\`storage-memory\` does not.
 
 A broker's settings come from, later ones win: the preset, the configuration file, the environment, the command line. A topic's own value goes
 before the broker's setting named in its row, which goes before the default. Plugins have settings of their own, in their READMEs.
@@ -64,7 +65,8 @@ function brokerLine(row: BrokerConfigRow): string {
 function effect(row: ConfigRow): string {
   const differs = row.differs === undefined ? '' : ` Not Kafka's default: ${row.differs}.`
   const caveat = row.caveat === undefined ? '' : ` Here ${row.caveat.text}.`
-  if (row.effect === 'works') return cell(`${row.doc}${caveat}${differs}`)
+  const needs = row.needs === undefined ? '' : ' **Without effect** over a log store that is not durable.'
+  if (row.effect === 'works') return cell(`${row.doc}${caveat}${needs}${differs}`)
   if ('none' in row.effect) return cell(`${row.doc} **Without effect**: ${row.effect.none}.${differs}`)
   return cell(`${row.doc} **Refused** but for ${row.effect.allowed.map(value).join(', ')}: ${row.effect.refused}.${differs}`)
 }

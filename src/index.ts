@@ -22,7 +22,7 @@ export {
 } from './client/index.ts'
 export type {
   AdminOptions, AlterConfigsOptions, Assignment, Bytes, ClientOptions, ClientWorld, CloseOptions, ClusterDescription, ConfigChange, ConfigChanges,
-  ConfigDescription, ConfigEntry, ConfigResource, ConfigSource, ConnectionSettings, ConsumerOptions, CreatedTopic, CreateTopicsOptions, ErrorCode,
+  ConfigDescription, ConfigEntry, ConfigResource, ConfigSource, ConnectionSettings, ConsumerOptions, CreatedTopic, CreateTopicsOptions, DescribeConfigsOptions, ErrorCode,
   HeadersToSend, InProcessSettings, ListOffsetsOptions, ListTopicsOptions, LogStart, MorePartitions, NewTopic, NodeInfo, OffsetAnswer,
   OffsetFound, OffsetReset, OffsetWanted, Partitioner, PartitionInfo, PollOptions, ProducerOptions, ProducerRecord, QueryOptions, RecordMetadata,
   RecordsToDelete, SaslOptions, Start, TopicDescription, TopicListing, TopicPartition,

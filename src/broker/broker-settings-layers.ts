@@ -1,5 +1,6 @@
 import { MillraceError } from '../kernel/errors/millrace-error.ts'
 import { BrokerSettingsMap, type SettingsLayer } from '../kernel/config/broker-settings-map.ts'
+import { noLimits } from '../kernel/config/store-limits.ts'
 import { type BrokerOptions, type PresetName } from './broker-options.ts'
 import { throwFault, type FaultSink } from './config-fault.ts'
 import { misplacedOption } from './options-check.ts'
@@ -22,14 +23,14 @@ const presetLayers: Readonly<Record<PresetName, SettingsLayer>> = {
 }
 
 /** The broker's settings from all layers, checked. Short options (`data`, `listen`, …) become the settings they stand for. */
-export function brokerSettings({ preset, file, environment, commandLine }: OptionLayers, onFault: FaultSink = throwFault): BrokerSettingsMap {
+export function brokerSettings({ preset, file, environment, commandLine }: OptionLayers, onFault: FaultSink = throwFault, limits = noLimits): BrokerSettingsMap {
   const layers = { preset: presetLayers[preset], file: layerOf(file ?? {}, onFault), environment, commandLine: layerOf(commandLine ?? {}, onFault) }
   return new BrokerSettingsMap(layers, (error, layer) => {
     const key = String(error.details['key'])
     const isMisplaced = layer === 'file' && error.code === 'MR_CONFIG_UNKNOWN'
     const better = isMisplaced ? misplacedOption(key) : undefined
     onFault(better === undefined ? error : new MillraceError(error.code, { key, suggestion: better }), layer === 'environment' || layer === 'commandLine' ? key : `broker.${key}`)
-  })
+  }, limits)
 }
 
 function layerOf(options: BrokerOptions, onFault: FaultSink): SettingsLayer {

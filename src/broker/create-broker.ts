@@ -1,6 +1,7 @@
 import { deferred } from '../base/deferred.ts'
 import { uuidFromBytes } from '../base/uuid.ts'
 import { type BrokerSettingsMap, type SettingsLayer } from '../kernel/config/broker-settings-map.ts'
+import { storeLimits } from '../kernel/config/store-limits.ts'
 import { type Plugin } from '../kernel/plugin/define-plugin.ts'
 import { createHost, settingsOfNobody, type PluginHost } from '../kernel/plugin/plugin-host.ts'
 import { pluginSettingFaults } from '../kernel/plugin/plugin-settings.ts'
@@ -68,20 +69,19 @@ export async function composeBroker(composition: Composition): Promise<ComposedB
 export async function examineComposition(composition: Composition, onFault: FaultSink): Promise<ComposedBroker> {
   const { file = {}, commandLine = {}, directory = workingDirectory() } = composition
   const preset = commandLine.preset ?? file.preset ?? 'single-node'
-  const settings = brokerSettings({ preset, file, environment: composition.environment, commandLine }, onFault)
+  const pluginFaults: ConfigFault[] = []
+  const chosen = await loadPlugins({ ...file, ...commandLine, preset }, directory, (error, key) => { pluginFaults.push({ key, error }) })
+  const limits = storeLimits(chosen.find(({ provides }) => provides?.includes(LogStore)))
+  const settings = brokerSettings({ preset, file, environment: composition.environment, commandLine }, onFault, limits)
   if (composition.platform === undefined) faultOf(() => { checkDirectoriesDiffer(settings.list('log.dirs'), (path) => realPath(workingDirectory(), path)) }, 'broker.log.dirs', onFault)
   const platform = composition.platform ?? (await import('../platform/node-platform-plugin.ts')).nodePlatform
-  let areAllThere = true
-  const chosen = await loadPlugins({ ...file, ...commandLine, preset }, directory, (error, key) => {
-    areAllThere = false
-    onFault(error, key)
-  })
+  for (const { error, key } of pluginFaults) onFault(error, key)
   const plugins = [platform, ...chosen]
   const pluginSettings = withoutFaults(settingsOfPlugins(composition, plugins), plugins, (error, key) => {
     // Settings may be for a plugin that could not be loaded.
-    if (areAllThere || error.code !== 'MR_HOST_PLUGIN_NOT_FOUND') onFault(error, key)
+    if (pluginFaults.length === 0 || error.code !== 'MR_HOST_PLUGIN_NOT_FOUND') onFault(error, key)
   })
-  const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins), ...unkeptDurability(settings, plugins)]
+  const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins)]
   return {
     settings, plugins, pluginSettings, warnings,
     create: () => make({ settings, plugins, pluginSettings, preset, warnings }),
@@ -92,13 +92,6 @@ export async function examineComposition(composition: Composition, onFault: Faul
 function unusedDirectories(settings: BrokerSettingsMap, plugins: readonly Plugin[]): string[] {
   const isNamed = settings.entries().some(({ name, source }) => name === 'log.dirs' && source !== 'default')
   return isNamed && plugins.some(({ name }) => name === 'storage-memory') ? ['log.dirs has no effect here: storage-memory keeps nothing on disk'] : []
-}
-
-/** The default of topics promises that a power cut takes nothing, and whatever store is there has to be able to. */
-function unkeptDurability(settings: BrokerSettingsMap, plugins: readonly Plugin[]): string[] {
-  const store = plugins.find(({ provides }) => provides?.includes(LogStore))
-  if (store === undefined || store.capabilities?.['durable'] === true || settings.text('durability') !== 'fsync') return []
-  return [`durability=fsync has no effect here: ${store.name} keeps nothing that survives a power cut`]
 }
 
 function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp = false, platform }: Composition, plugins: readonly Plugin[]): Record<string, Record<string, unknown>> {

@@ -3,6 +3,8 @@ import { formatBytes, formatDuration } from '../base/format-quantity.ts'
 import { suggestion } from '../base/suggestion.ts'
 import type { Admin, TopicDescription } from '../client/index.ts'
 import { configWarning } from '../kernel/config/check-config.ts'
+import { limitsSaid } from '../kernel/config/describe-configs.ts'
+import { type StoreLimits } from '../kernel/config/store-limits.ts'
 import { topicConfigs } from '../kernel/config/topic-config-table.ts'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
 import { describeConfigsApi, describeLogDirsApi, kafkaErrors } from '../wire/index.ts'
@@ -84,20 +86,29 @@ export function warningsOf(configs: readonly ConfigReport[]): string[] {
   return configs.flatMap(({ name, value, source, documentation }) => {
     const row = topicConfigs.get(name)
     if (row === undefined || value === null || source === 'default' || !hasOurWords(documentation)) return []
-    return configWarning(row, value) ?? []
+    return configWarning(row, value, limitsSaid(row, documentation)) ?? []
   })
 }
 
 /** How a millrace broker begins what it says about the limits of a setting (kernel/config/describe-configs). */
 const hasOurWords = (documentation: string | null): boolean => / (No effect here:|Here) /.test(documentation ?? '')
 
-/** The same of a topic that is not there to be asked about, so a broker's own settings are. Texts that are no valid values were refused before. */
+/**
+ * The same of a topic that is not there to be asked about, so a broker's own settings are: whether any is limited tells a millrace, and what its store
+ * lacks is said of those that are the topic's defaults. Texts that are no valid values were refused before.
+ */
 export async function warningsBefore(admin: Admin, configs: Readonly<Record<string, string>>): Promise<string[]> {
   const [broker] = (await admin.describeCluster()).brokers
   if (broker === undefined) return []
   const described = await configsOf(admin, { nodeId: broker.id }, { resourceType: 4, resourceName: String(broker.id) })
-  const documentation = described.find((each) => hasOurWords(each.documentation))?.documentation ?? null
-  return warningsOf(Object.entries(configs).map(([name, value]) => ({ name, value, source: 'topic', documentation })))
+  if (!described.some((each) => hasOurWords(each.documentation))) return []
+  const documentation = new Map(described.map((each) => [each.name, each.documentation]))
+  return Object.entries(configs).flatMap(([name, value]) => {
+    const row = topicConfigs.get(name)
+    if (row === undefined) return []
+    const limits = row.synonyms.map((synonym) => limitsSaid(row, documentation.get(synonym.name) ?? null))
+    return configWarning(row, value, Object.assign({}, ...limits) as StoreLimits) ?? []
+  })
 }
 
 /** Every setting of a topic, with what the broker says about each. */

@@ -80,7 +80,7 @@ export function createAdmin(options: ClientOptions): Admin {
 export { Admin } from './admin/admin.ts'
 export { type AdminOptions } from './admin/admin-context.ts'
 export {
-  type AlterConfigsOptions, type ConfigChange, type ConfigChanges, type ConfigDescription, type ConfigEntry, type ConfigResource, type ConfigSource,
+  type AlterConfigsOptions, type ConfigChange, type ConfigChanges, type ConfigDescription, type ConfigEntry, type ConfigResource, type ConfigSource, type DescribeConfigsOptions,
 } from './admin/configs.ts'
 export {
   type ClusterDescription, type ListOffsetsOptions, type LogStart, type OffsetFound, type OffsetWanted, type RecordsToDelete,

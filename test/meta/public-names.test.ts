@@ -14,7 +14,7 @@ const values = [
 const types = [
   'AdminOptions', 'AlterConfigsOptions', 'Assignment', 'BrokerOptions', 'Bytes', 'ClientOptions', 'ClientWorld', 'CloseOptions',
   'ClusterDescription', 'ConfigChange', 'ConfigChanges', 'ConfigDescription', 'ConfigEntry', 'ConfigResource', 'ConfigSource',
-  'ConnectionSettings', 'ConsumerOptions', 'CreateTopicsOptions', 'CreatedTopic', 'ErrorCode', 'HeadersToSend', 'InProcessSettings',
+  'ConnectionSettings', 'ConsumerOptions', 'CreateTopicsOptions', 'CreatedTopic', 'DescribeConfigsOptions', 'ErrorCode', 'HeadersToSend', 'InProcessSettings',
   'ListOffsetsOptions', 'ListTopicsOptions', 'LogStart', 'MorePartitions', 'NewTopic', 'NodeInfo', 'OffsetAnswer', 'OffsetFound', 'OffsetReset',
   'OffsetWanted', 'PartitionInfo', 'Partitioner', 'Plugin', 'PluginChoice', 'PluginDefinition', 'PollOptions', 'PresetName', 'ProducerOptions',
   'ProducerRecord', 'QueryOptions', 'RecordMetadata', 'RecordsToDelete', 'SaslOptions', 'Start', 'Token', 'TopicDescription', 'TopicListing',

@@ -67,14 +67,15 @@ interface BrokerSetting {
 
 /** The same as in docs/config.md, and beside them what somebody has set though it is for tests. */
 async function brokerSettings({ settings }: Pick<Awaited<ReturnType<typeof composeFromFlags>>, 'settings'>): Promise<BrokerSetting[]> {
-  const [{ brokerConfigs }, { isDescribed }, { documentation }] = await Promise.all([
+  const [{ brokerConfigs }, { isDescribed }, { documentation, effectOver }] = await Promise.all([
     import('../../kernel/config/broker-config-table.ts'), import('../../kernel/config/config-row.ts'), import('../../kernel/config/describe-configs.ts'),
   ])
   return settings.entries().flatMap(({ name, value, source }) => {
     const row = brokerConfigs.get(name)!
+    const effect = effectOver(row, settings.storeLimits)
     return !isDescribed(row, source !== 'default') ? [] : {
       name, value, source, type: row.type,
-      effect: row.effect === 'works' ? 'works' : 'none' in row.effect ? 'none' : 'refused', doc: documentation(row),
+      effect: effect === 'works' ? 'works' : 'none' in effect ? 'none' : 'refused', doc: documentation(row, settings.storeLimits),
     }
   })
 }

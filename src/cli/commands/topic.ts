@@ -79,7 +79,7 @@ async function create(admin: Admin, name: string, flags: CreateFlags): Promise<v
 /** What was asked for and does not do here what it does in Kafka. */
 async function createWarnings(admin: Admin, name: string, configs: Readonly<Record<string, string>>, dryRun: boolean): Promise<readonly string[]> {
   const { describeConfigs, warningsOf, warningsBefore } = await import('../topic-report.ts')
-  return dryRun ? await warningsBefore(admin, configs) : warningsOf(await describeConfigs(admin, name))
+  return dryRun ? await warningsBefore(admin, configs) : warningsOf((await describeConfigs(admin, name)).filter((each) => Object.hasOwn(configs, each.name)))
 }
 
 async function list(admin: Admin, flags: NetworkFlags & { readonly internal?: boolean }): Promise<void> {

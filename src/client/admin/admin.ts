@@ -63,7 +63,7 @@ export class Admin implements AdminContext {
   }
 
   /** Every setting of each resource, those at their default included. In the order of the resources. */
-  describeConfigs(resources: readonly configs.ConfigResource[], options: AdminOptions = {}): Promise<configs.ConfigDescription[]> {
+  describeConfigs(resources: readonly configs.ConfigResource[], options: configs.DescribeConfigsOptions = {}): Promise<configs.ConfigDescription[]> {
     return configs.describeConfigs(this, resources, options)
   }
 

@@ -15,9 +15,16 @@ export interface ConfigEntry {
   readonly isReadOnly: boolean
   readonly isSensitive: boolean
   readonly source: ConfigSource
+  /** What the broker says about the setting: of a millrace, also why it has no effect there. Undefined unless asked for, and of brokers that do not tell. */
+  readonly documentation: string | undefined
 }
 
 export type ConfigSource = 'topic' | 'broker' | 'cluster' | 'file' | 'default' | 'logger' | 'client metrics' | 'group' | 'unknown'
+
+export interface DescribeConfigsOptions extends AdminOptions {
+  /** Asks for the documentation of each setting, too. */
+  readonly includeDocumentation?: boolean
+}
 
 export interface ConfigDescription extends ConfigResource {
   readonly entries: readonly ConfigEntry[]
@@ -43,19 +50,21 @@ const resourceTypes = { topic: 2, broker: 4 } as const
 const operations = { set: 0, delete: 1, append: 2, subtract: 3 } as const
 const sources: readonly ConfigSource[] = ['unknown', 'topic', 'broker', 'cluster', 'file', 'default', 'logger', 'client metrics', 'group']
 
-export async function describeConfigs(admin: AdminContext, resources: readonly ConfigResource[], options: AdminOptions): Promise<ConfigDescription[]> {
+export async function describeConfigs(admin: AdminContext, resources: readonly ConfigResource[], options: DescribeConfigsOptions): Promise<ConfigDescription[]> {
   const found = new Map<string, ConfigDescription>()
   for (const [whom, group] of byAnswerer(resources)) {
     const asked = group.map(({ type, name }) => ({ resourceType: resourceTypes[type], resourceName: name, configurationKeys: null }))
-    await admin.ask(whom, describeConfigsApi, () => ({ resources: asked }), response => {
+    // Documentation came with version 3.
+    const build = (version: number) => ({ resources: asked, ...options.includeDocumentation === true && version >= 3 ? { includeDocumentation: true } : {} })
+    await admin.ask(whom, describeConfigsApi, build, response => {
       for (const { resourceType, resourceName, errorCode, errorMessage, configs } of response.results) {
         const type = resourceType === resourceTypes.topic ? 'topic' : 'broker'
         if (errorCode !== kafkaErrors.NONE) throw failure(errorCode, 'describing', { type, name: resourceName }, errorMessage)
         found.set(keyOf({ type, name: resourceName }), {
           type,
           name: resourceName,
-          entries: configs.map(({ name, value, readOnly, isSensitive, configSource }) => ({
-            name, value, isReadOnly: readOnly, isSensitive, source: sources[configSource] ?? 'unknown',
+          entries: configs.map(({ name, value, readOnly, isSensitive, configSource, documentation }) => ({
+            name, value, isReadOnly: readOnly, isSensitive, source: sources[configSource] ?? 'unknown', documentation: documentation === '' ? undefined : documentation ?? undefined,
           })),
         })
       }

@@ -7,6 +7,7 @@ import { brokerConfigTable, brokerConfigs } from './broker-config-table.ts'
 import { brokerConfigRow, checkConfig, configWarning } from './check-config.ts'
 import { hiddenValue, isSensitive, type BrokerConfigRow } from './config-row.ts'
 import { resolveTopicConfig, resolveTopicSettings, type BrokerValue } from './resolve-topic-settings.ts'
+import { noLimits, type StoreLimits } from './store-limits.ts'
 import { topicConfigTable } from './topic-config-table.ts'
 
 export type SettingsLayer = ReadonlyMap<string, string>
@@ -38,12 +39,14 @@ const sources = [['preset', 'default'], ['file', 'file'], ['environment', 'envir
 /** The settings of this broker, checked whole when it is made. */
 export class BrokerSettingsMap implements BrokerSettings {
   readonly nodeId: number
+  readonly storeLimits: StoreLimits
   /** One sentence for each setting that was accepted and has no effect here, in the order of the table. */
   readonly warnings: readonly string[]
   private readonly settings = new Map<string, Setting>()
 
   /** Throws MR_CONFIG_UNKNOWN, MR_CONFIG_INVALID or MR_CONFIG_UNSUPPORTED for the first setting that is wrong, unless `onFault` takes them all. */
-  constructor(layers: SettingsLayers = {}, onFault: SettingFault = (error) => { throw error }) {
+  constructor(layers: SettingsLayers = {}, onFault: SettingFault = (error) => { throw error }, limits = noLimits) {
+    this.storeLimits = limits
     for (const row of brokerConfigTable) {
       const value = row.default === undefined ? undefined : parseConfigValue(row, row.default).value
       this.settings.set(row.name, { row, text: row.default, value, source: 'default', set: false })
@@ -63,7 +66,8 @@ export class BrokerSettingsMap implements BrokerSettings {
     this.nodeId = this.integer('node.id')
     const warnings: string[] = []
     for (const { row, text, set } of this.settings.values()) {
-      const warning = set && text !== undefined ? configWarning(row, text) : undefined
+      // A default may be a promise, too.
+      const warning = (set || row.needs !== undefined) && text !== undefined ? configWarning(row, text, limits) : undefined
       if (warning !== undefined) warnings.push(warning)
     }
     this.warnings = warnings

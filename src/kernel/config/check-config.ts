@@ -3,6 +3,7 @@ import { MillraceError } from '../errors/millrace-error.ts'
 import { brokerConfigs } from './broker-config-table.ts'
 import { type BrokerConfigRow, type ConfigRow, type TopicConfigRow } from './config-row.ts'
 import { invalidConfig, parseConfigValue, type ParsedConfig } from './parse-config-value.ts'
+import { type StoreLimits } from './store-limits.ts'
 import { topicConfigs, topicConfigTable } from './topic-config-table.ts'
 
 export interface CheckedConfigs {
@@ -24,8 +25,10 @@ export function checkConfig(row: ConfigRow, given: string): ParsedConfig {
   return parsed
 }
 
-/** What to tell somebody who sets `row` to this (checked) text, or undefined when it does what it says. */
-export function configWarning(row: ConfigRow, text: string): string | undefined {
+/** What to tell somebody who has `row` at this (checked) text, by setting it or by leaving it, or undefined when it does what it says. */
+export function configWarning(row: ConfigRow, text: string, limits: StoreLimits): string | undefined {
+  const missing = row.needs === undefined || row.needs.unless.includes(text) ? undefined : limits[row.needs.capability]
+  if (missing !== undefined) return `${row.name}=${text} has no effect here: ${missing}`
   if (text === row.default) return undefined
   if (typeof row.effect === 'object' && 'none' in row.effect) return `${row.name} has no effect here: ${row.effect.none}`
   if (row.caveat !== undefined && !row.caveat.unless.includes(text)) return `${row.name}=${text}: ${row.caveat.text}`
@@ -39,9 +42,12 @@ export function topicConfigRow(name: string): TopicConfigRow {
   return row
 }
 
-/** Checks what is to be set for a topic, each by itself and together. Null is no value. Throws as `checkConfig` and `topicConfigRow` do. */
-export function checkTopicConfigs(given: ReadonlyMap<string, string | null>): CheckedConfigs {
-  const checked = checkEach(given, topicConfigRow)
+/**
+ * Checks what is to be set for a topic, each by itself and together. Null is no value; `limits` are those of the store that will keep it. Throws
+ * as `checkConfig` and `topicConfigRow` do.
+ */
+export function checkTopicConfigs(given: ReadonlyMap<string, string | null>, limits: StoreLimits): CheckedConfigs {
+  const checked = checkEach(given, topicConfigRow, limits)
   checkTopicTogether(checked.values)
   return checked
 }
@@ -69,11 +75,11 @@ function brokerSuggestion(name: string): string {
 }
 
 /** Checks what is set for a broker. Throws as `checkTopicConfigs` does. */
-export function checkBrokerConfigs(given: ReadonlyMap<string, string | null>): CheckedConfigs {
-  return checkEach(given, brokerConfigRow)
+export function checkBrokerConfigs(given: ReadonlyMap<string, string | null>, limits: StoreLimits): CheckedConfigs {
+  return checkEach(given, brokerConfigRow, limits)
 }
 
-function checkEach(given: ReadonlyMap<string, string | null>, rowOf: (name: string) => ConfigRow): CheckedConfigs {
+function checkEach(given: ReadonlyMap<string, string | null>, rowOf: (name: string) => ConfigRow, limits: StoreLimits): CheckedConfigs {
   const values = new Map<string, string>()
   const warnings: string[] = []
   for (const [name, value] of given) {
@@ -81,7 +87,7 @@ function checkEach(given: ReadonlyMap<string, string | null>, rowOf: (name: stri
     if (value === null) throw invalidConfig(row, null, 'a value is needed')
     const { text } = checkConfig(row, value)
     values.set(name, text)
-    const warning = configWarning(row, text)
+    const warning = configWarning(row, text, limits)
     if (warning !== undefined) warnings.push(warning)
   }
   return { values, warnings }

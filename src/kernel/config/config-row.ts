@@ -1,3 +1,5 @@
+import { type StoreCapability } from './store-limits.ts'
+
 /** Kafka's types of settings (ConfigDef.Type). */
 export type ConfigType = 'boolean' | 'string' | 'int' | 'short' | 'long' | 'double' | 'list' | 'class' | 'password'
 
@@ -34,6 +36,8 @@ export interface ConfigRow {
   readonly replicaList?: true
   /** Said as a warning when a value other than these (and the default) is set. */
   readonly caveat?: { readonly text: string, readonly unless: readonly string[] }
+  /** Ability of the log store without which every value but these has no effect. */
+  readonly needs?: { readonly capability: StoreCapability, readonly unless: readonly string[] }
   /** Why the default is not Kafka's. */
   readonly differs?: string
   /** For tests and experiments: accepted, and left out of descriptions. */

@@ -1,7 +1,8 @@
 import { type BrokerSettings } from '../ports/broker-settings.ts'
 import { brokerConfigTable, brokerConfigs } from './broker-config-table.ts'
-import { isDescribed, isSensitive, type BrokerConfigRow, type ConfigRow, type ConfigType, type TopicConfigRow } from './config-row.ts'
+import { isDescribed, isSensitive, none, type BrokerConfigRow, type ConfigEffect, type ConfigRow, type ConfigType, type TopicConfigRow } from './config-row.ts'
 import { resolveTopicConfigs, type BrokerValue } from './resolve-topic-settings.ts'
+import { noLimits, type StoreLimits } from './store-limits.ts'
 
 /** `topic`: set for this topic. `broker`: set for the broker, at its start. `default`: nobody set it. */
 export type ConfigSource = 'topic' | 'broker' | 'default'
@@ -37,7 +38,7 @@ export function brokerValuesOf(settings: BrokerSettings): BrokerValue {
 }
 
 /** Every setting of a topic with these overrides, in the order of the table. */
-export function describeTopicConfigs(overrides: ReadonlyMap<string, string>, broker: BrokerValue): readonly ConfigDescription[] {
+export function describeTopicConfigs(overrides: ReadonlyMap<string, string>, broker: BrokerValue, limits: StoreLimits): readonly ConfigDescription[] {
   return resolveTopicConfigs(overrides, broker).map(({ row, text, source }) => ({
     name: row.name,
     value: text,
@@ -46,12 +47,12 @@ export function describeTopicConfigs(overrides: ReadonlyMap<string, string>, bro
     sensitive: false,
     type: row.type,
     synonyms: topicSynonyms(row, overrides, broker),
-    documentation: documentation(row),
+    documentation: documentation(row, limits),
   }))
 }
 
 /** Every setting of the broker but internal ones that nobody set, in the order of the table. None can be changed while it runs. */
-export function describeBrokerConfigs(broker: BrokerValue): readonly ConfigDescription[] {
+export function describeBrokerConfigs(broker: BrokerValue, limits: StoreLimits): readonly ConfigDescription[] {
   const shown = brokerConfigTable.filter((row) => isDescribed(row, broker(row.name) !== undefined))
   return shown.map((row) => {
     const set = broker(row.name)
@@ -63,16 +64,29 @@ export function describeBrokerConfigs(broker: BrokerValue): readonly ConfigDescr
       sensitive: isSensitive(row),
       type: row.type,
       synonyms: brokerSynonyms([row], broker),
-      documentation: documentation(row),
+      documentation: documentation(row, limits),
     }
   })
 }
 
+/** What a setting does over a store with these limits. */
+export function effectOver(row: ConfigRow, limits: StoreLimits): ConfigEffect {
+  const missing = row.needs === undefined ? undefined : limits[row.needs.capability]
+  return missing === undefined ? row.effect : none(missing)
+}
+
 /** For an operator: what it is, and what of it is missing here. */
-export function documentation(row: ConfigRow): string {
-  if (typeof row.effect === 'object' && 'none' in row.effect) return `${row.doc} No effect here: ${row.effect.none}.`
-  if (typeof row.effect === 'object') return `${row.doc} Only ${row.effect.allowed.map((each) => each === '' ? 'no value' : each).join(', ')} is accepted here: ${row.effect.refused}.`
+export function documentation(row: ConfigRow, limits: StoreLimits): string {
+  const effect = effectOver(row, limits)
+  if (typeof effect === 'object' && 'none' in effect) return `${row.doc} No effect here: ${effect.none}.`
+  if (typeof effect === 'object') return `${row.doc} Only ${effect.allowed.map((each) => each === '' ? 'no value' : each).join(', ')} is accepted here: ${effect.refused}.`
   return row.caveat === undefined ? row.doc : `${row.doc} Here ${row.caveat.text}.`
+}
+
+/** The limits that somebody else's `documentation` of a setting speaks of: how a client learns them of a broker. */
+export function limitsSaid(row: ConfigRow, documentation: string | null): StoreLimits {
+  const reason = row.needs === undefined ? undefined : / No effect here: (.*)\.$/.exec(documentation ?? '')?.[1]
+  return reason === undefined ? noLimits : { [row.needs!.capability]: reason }
 }
 
 function topicSynonyms(row: TopicConfigRow, overrides: ReadonlyMap<string, string>, broker: BrokerValue): ConfigSynonym[] {

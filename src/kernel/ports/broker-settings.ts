@@ -1,3 +1,4 @@
+import { type StoreLimits } from '../config/store-limits.ts'
 import { token } from '../plugin/token.ts'
 import { type TopicSettings } from '../model/topic-settings.ts'
 
@@ -15,6 +16,8 @@ export interface SettingEntry {
 export interface BrokerSettings {
   /** `node.id` */
   readonly nodeId: number
+  /** What the log store that these settings go with is not able to do, so that some of them have no effect. */
+  readonly storeLimits: StoreLimits
   /** Value as text, in Kafka's spelling. */
   text(name: string): string
   /** Of an int, short or long setting; -1 where Kafka says so or has no value, Infinity for what is beyond 2^53 - 1. */

@@ -23,7 +23,9 @@ export interface SweepReport {
  * All partition logs of one broker. When its start has resolved, every log that was there is recovered and listed. Such a log has the
  * broker's default settings until it is configured, and is left alone by retention until then: its topic may want to keep more.
  * One that was found damaged is listed too; every call on it fails with MR_LOG_CORRUPT.
- * Capabilities of a plugin that provides it: `durable` (survives a restart), `compaction`, `transactionIndex`.
+ * Capabilities of a plugin that provides it: `durable` (what is flushed survives a restart and a power cut), `compaction`, `transactionIndex`. One
+ * that is not declared is not there: over a store that is not `durable`, settings that promise it are said to have no effect, where they are
+ * set and where they are described.
  */
 export interface LogStore {
   logs(): Iterable<PartitionLog>

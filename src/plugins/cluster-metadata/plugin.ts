@@ -53,6 +53,7 @@ function topicRules(settings: BrokerSettings, partitionsMax: number): TopicRules
     deletionAllowed: settings.flag('delete.topic.enable'),
     partitionsMax,
     brokerValue: brokerValuesOf(settings),
+    storeLimits: settings.storeLimits,
   }
 }
 

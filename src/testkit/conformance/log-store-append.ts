@@ -112,6 +112,12 @@ export const appendClaims: readonly LogStoreClaim[] = [
     log.raiseHighWatermark(99)
     checkEqual(log.highWatermark, 10, 'after a value above the log end')
   }),
+  claim('durability fsync: what was appended is flushed after a flush, also in a store that is not durable', async subject => {
+    const log = newLog(subject, { durability: 'fsync' })
+    fill(log, 3)
+    await subject.settle(subject.store.flush())
+    checkEqual(log.flushedOffset, 3, 'flushed offset')
+  }),
   claim('durability os: appended is flushed', async subject => {
     const log = newLog(subject, { durability: 'os' })
     fill(log, 3)

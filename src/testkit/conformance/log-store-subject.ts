@@ -13,7 +13,7 @@ import { check } from './kit.ts'
 
 /** What a log store can do beyond the port: as its plugin declares it. The kit skips by nothing else. */
 export interface LogStoreCapabilities {
-  /** Records survive a restart. Then `restart`, `kill` and `powerCut` must be there. */
+  /** What the plugin declares: what is flushed survives a restart and a power cut. Then `restart`, `kill` and `powerCut` must be there. */
   readonly durable: boolean
   /** Files are laid out as Apache Kafka's. Then `dataDirectory` must be there, and restarts take a change of the files. */
   readonly kafkaLayout?: boolean

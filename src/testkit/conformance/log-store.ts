@@ -6,7 +6,7 @@ import { randomOperations } from './log-store-random.ts'
 import { readClaims } from './log-store-read.ts'
 import { type LogStoreCapabilities, type LogStoreClaim, type LogStoreSubject } from './log-store-subject.ts'
 import { trimClaims } from './log-store-trim.ts'
-import { type DeclareTest } from './kit.ts'
+import { check, type DeclareTest } from './kit.ts'
 
 export { type FileChange, type LogStoreCapabilities, type LogStoreSubject } from './log-store-subject.ts'
 
@@ -28,6 +28,10 @@ export interface LogStoreConformance {
 export function logStoreConformance(conformance: LogStoreConformance): void {
   const { test, capabilities, create, seed, randomRuns = 20 } = conformance
   const claims: LogStoreClaim[] = [
+    {
+      title: 'it is declared whether the store is durable',
+      body: async () => { check(typeof capabilities.durable === 'boolean', 'capabilities.durable is true or false: who sets durability is told what it comes to') },
+    },
     ...appendClaims, ...readClaims, ...trimClaims, ...lifecycleClaims, ...durableClaims, ...layoutClaims,
     {
       title: `random operations agree with a naive model, ${randomRuns} times`,

@@ -45,6 +45,24 @@ describe('a store that is not durable', () => {
   })
 })
 
+describe('a log store of somebody else\'s', () => {
+  const store = (capabilities?: Record<string, boolean>) => ({
+    broker: { durability: 'fsync' },
+    plugins: [{ use: { ...storageMemory, name: 'acme-store', ...capabilities === undefined ? { capabilities: {} } : { capabilities } }, instead: 'storage-local' }],
+  })
+
+  it('is taken at its word: durable where it declares so, and else not', async () => {
+    const limits = { durable: 'acme-store keeps nothing that survives a power cut' }
+    for (const capabilities of [undefined, { durable: false }]) {
+      const { settings, warnings } = await composeBroker({ file: store(capabilities) })
+      expect(settings.storeLimits).toEqual(limits)
+      expect(warnings).toEqual([`durability=fsync has no effect here: ${limits.durable}`])
+    }
+    const { settings, warnings } = await composeBroker({ file: store({ durable: true }) })
+    expect([settings.storeLimits, warnings]).toEqual([{}, []])
+  })
+})
+
 describe('a broker is started once', () => {
   it('and goes on serving when it is told to a second time', async () => {
     const broker = await createBroker({ preset: 'memory' })

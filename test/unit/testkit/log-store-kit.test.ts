@@ -5,7 +5,7 @@ import { type PartitionLog } from '../../../src/kernel/ports/partition-log.ts'
 import { NodeCompression } from '../../../src/platform/codecs/node-compression.ts'
 import { MemoryLogStore } from '../../../src/plugins/storage-memory/memory-log-store.ts'
 import { failuresOf } from '../../../src/testkit/conformance/kit.ts'
-import { logStoreConformance, type LogStoreSubject } from '../../../src/testkit/conformance/log-store.ts'
+import { logStoreConformance, type LogStoreCapabilities, type LogStoreSubject } from '../../../src/testkit/conformance/log-store.ts'
 import { ManualTimers } from '../../../src/testkit/world/manual-clock.ts'
 import { SeededRandom } from '../../../src/testkit/world/seeded-random.ts'
 
@@ -43,20 +43,22 @@ function brokenStore(store: MemoryLogStore, damage: Break): LogStore {
   }
 }
 
-async function failures(damage: Break, changeStore: (store: LogStore) => LogStore = store => store): Promise<string[]> {
-  const create = async (): Promise<LogStoreSubject> => {
-    const timers = new ManualTimers()
-    const store = new MemoryLogStore(timers.clock, timers, new SeededRandom(1), new NodeCompression(), new BrokerSettingsMap())
-    await store.start()
-    return {
-      store: changeStore(brokenStore(store, damage)),
-      nowMs: () => timers.clock.wallMs(),
-      advance: ms => timers.advance(ms),
-      settle: promise => promise,
-      stop: () => store.stop(),
-    }
+async function memorySubject(change: (store: MemoryLogStore) => LogStore): Promise<LogStoreSubject> {
+  const timers = new ManualTimers()
+  const store = new MemoryLogStore(timers.clock, timers, new SeededRandom(1), new NodeCompression(), new BrokerSettingsMap())
+  await store.start()
+  return {
+    store: change(store),
+    nowMs: () => timers.clock.wallMs(),
+    advance: ms => timers.advance(ms),
+    settle: promise => promise,
+    stop: () => store.stop(),
   }
-  return failuresOf(declare => logStoreConformance({ test: declare, capabilities: { durable: false }, create, seed: 5, randomRuns: 5 }))
+}
+
+async function failures(damage: Break, changeStore: (store: LogStore) => LogStore = store => store, capabilities: LogStoreCapabilities = { durable: false }): Promise<string[]> {
+  const create = (): Promise<LogStoreSubject> => memorySubject(store => changeStore(brokenStore(store, damage)))
+  return failuresOf(declare => logStoreConformance({ test: declare, capabilities, create, seed: 5, randomRuns: 5 }))
 }
 
 describe('the kit for log stores', () => {
@@ -135,6 +137,15 @@ describe('the kit for log stores', () => {
   const storeBreaks: readonly (readonly [string, (store: LogStore) => LogStore])[] = [
     ['keeps what was removed', store => ({ ...store, remove: () => {} })],
     ['never sweeps', store => ({ ...store, sweep: () => ({ segmentsDeleted: 0, bytesDeleted: 0, segmentsRolled: 0 }) })],
+    ['never flushes with durability fsync', store => ({
+      ...store,
+      create: (id, settings) => {
+        const log = store.create(id, settings)
+        if (settings.durability === 'os') return log
+        // The members of a broken log are bound to the sound one.
+        return new Proxy(log, { get: (_, name): unknown => name === 'flushedOffset' ? 0 : Reflect.get(log, name), set: (_, name, value) => Reflect.set(log, name, value) })
+      },
+    })],
     ['lists no logs', store => ({ ...store, logs: () => [] })],
   ]
   for (const [title, change] of storeBreaks) {
@@ -142,6 +153,11 @@ describe('the kit for log stores', () => {
       expect((await failures(() => ({}), change)).length).toBeGreaterThan(0)
     })
   }
+
+  test('wants to know whether the store is durable', async () => {
+    const undeclared = {} as LogStoreCapabilities
+    expect(await failures(() => ({}), store => store, undeclared)).toEqual(['it is declared whether the store is durable'])
+  })
 
   test('does not take the word of a store that says it is durable', async () => {
     const timers = new ManualTimers()

@@ -1,6 +1,7 @@
 import { repeated } from '../../../base/repeated.ts'
 import { checkTopicConfigs } from '../../../kernel/config/check-config.ts'
 import { resolveTopicConfigs, type BrokerValue } from '../../../kernel/config/resolve-topic-settings.ts'
+import { type StoreLimits } from '../../../kernel/config/store-limits.ts'
 import { isMillraceError, MillraceError } from '../../../kernel/errors/millrace-error.ts'
 import { zeroUuid, type Uuid } from '../../../kernel/model/ids.ts'
 import { checkNewTopicName, collisionKey, isInternalTopic } from '../../../kernel/model/topic-name.ts'
@@ -19,6 +20,7 @@ export interface TopicRules {
   /** Of one topic, and of all topics of one request. */
   readonly partitionsMax: number
   readonly brokerValue: BrokerValue
+  readonly storeLimits: StoreLimits
 }
 
 export interface TopicName {
@@ -97,7 +99,7 @@ class TopicCreation {
   create(topic: CreateTopic, validateOnly: boolean): CreatedTopic {
     const { name } = topic
     this.checkName(name)
-    const { values, warnings } = checkTopicConfigs(topic.configs)
+    const { values, warnings } = checkTopicConfigs(topic.configs, this.rules.storeLimits)
     const overrides = isInternalTopic(name) ? alwaysSynced(values) : values
     const placement = this.place(topic)
     this.partitions += placement.length

@@ -2,6 +2,7 @@ import {
   brokerValuesOf, type ConfigDescription, describeBrokerConfigs, describeTopicConfigs,
 } from '../../../kernel/config/describe-configs.ts'
 import { type BrokerValue } from '../../../kernel/config/resolve-topic-settings.ts'
+import { type StoreLimits } from '../../../kernel/config/store-limits.ts'
 import { isMillraceError, MillraceError } from '../../../kernel/errors/index.ts'
 import { checkTopicName } from '../../../kernel/model/topic-name.ts'
 import { type BrokerSettings } from '../../../kernel/ports/broker-settings.ts'
@@ -30,11 +31,13 @@ export class DescribeConfigsHandler implements ProtocolHandler {
   private readonly metadata: ClusterMetadata
   private readonly nodeId: number
   private readonly broker: BrokerValue
+  private readonly limits: StoreLimits
 
   constructor(metadata: ClusterMetadata, settings: BrokerSettings) {
     this.metadata = metadata
     this.nodeId = settings.nodeId
     this.broker = brokerValuesOf(settings)
+    this.limits = settings.storeLimits
   }
 
   handle(request: DescribeConfigsRequest, exchange: Exchange): void {
@@ -66,12 +69,12 @@ export class DescribeConfigsHandler implements ProtocolHandler {
       checkTopicName(name)
       const topic = this.metadata.image().topics.get(name)
       if (topic === undefined) throw new MillraceError('MR_TOPIC_UNKNOWN', { topic: name })
-      return describeTopicConfigs(topic.overrides, this.broker)
+      return describeTopicConfigs(topic.overrides, this.broker, this.limits)
     }
     if (resourceType !== resourceTypes.broker) throw new MillraceError('MR_CONFIG_RESOURCE', { reason: `resources of type ${resourceType} have no settings here` })
     if (name === '') return []
     if (name !== String(this.nodeId)) throw new MillraceError('MR_CONFIG_RESOURCE', { reason: `this is broker ${this.nodeId}, not ${name}` })
-    return describeBrokerConfigs(this.broker)
+    return describeBrokerConfigs(this.broker, this.limits)
   }
 }
 

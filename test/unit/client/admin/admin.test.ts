@@ -104,6 +104,19 @@ describe('an admin', () => {
     expect(world.cluster.callsOf(32).find(call => (call.request as DescribeConfigsRequest).resources[0]!.resourceType === 4)!.node.id).toBe(2)
   })
 
+  it('asks for the documentation of settings only when told to, and only brokers that have it', async () => {
+    const described = async (max: number, includeDocumentation: boolean) => {
+      const world = await testWorld()
+      world.cluster.versions.set(32, { min: 1, max })
+      world.cluster.script = call => call.api.key !== 32 ? undefined : { respond: { results: [{
+        errorCode: 0, errorMessage: null, resourceType: 2, resourceName: 't',
+        configs: [{ name: 'k', value: 'v', readOnly: false, isSensitive: false, configSource: 1, documentation: (call.request as DescribeConfigsRequest).includeDocumentation ? 'What it is.' : null }],
+      }] } }
+      return (await world.complete(world.client().admin().describeConfigs([{ type: 'topic', name: 't' }], { includeDocumentation })))[0]!.entries[0]!.documentation
+    }
+    expect([await described(4, true), await described(4, false), await described(3, true), await described(2, true)]).toEqual(['What it is.', undefined, 'What it is.', undefined])
+  })
+
   it('changes single settings', async () => {
     const world = await testWorld()
     world.cluster.script = call => call.api.key !== 44 ? undefined : { respond: { responses: [{ errorCode: 0, errorMessage: null, resourceType: 2, resourceName: 't' }] } }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { checkBrokerConfigs, checkTopicConfigs } from '../../../../src/kernel/config/check-config.ts'
+import { noLimits, storeLimits } from '../../../../src/kernel/config/store-limits.ts'
 import { isMillraceError, type MillraceError } from '../../../../src/kernel/errors/index.ts'
 
-const topic = (configs: Record<string, string | null>) => checkTopicConfigs(new Map(Object.entries(configs)))
+const topic = (configs: Record<string, string | null>) => checkTopicConfigs(new Map(Object.entries(configs)), noLimits)
 
 function refusal(configs: Record<string, string | null>, check = checkTopicConfigs): MillraceError {
   try {
-    check(new Map(Object.entries(configs)))
+    check(new Map(Object.entries(configs)), noLimits)
   } catch (error) {
     if (isMillraceError(error)) return error
     throw error
@@ -78,6 +79,19 @@ describe('topic settings', () => {
     expect(topic({ 'cleanup.policy': 'compact' }).warnings[0]).toContain('keeps every record')
     expect(topic({ 'flush.messages': '1' }).warnings).toEqual([])
     expect(topic({ 'flush.messages': '2' }).warnings[0]).toContain('durability')
+  })
+
+  it('that promise what the store cannot keep are accepted with a warning that names it, and others are not', () => {
+    const over = (configs: Record<string, string>, capabilities?: Record<string, boolean>) =>
+      checkTopicConfigs(new Map(Object.entries(configs)), storeLimits({ name: 'acme-store', ...capabilities === undefined ? {} : { capabilities } })).warnings
+    const reason = 'has no effect here: acme-store keeps nothing that survives a power cut'
+    expect(over({ durability: 'fsync', 'flush.messages': '1' }, { durable: false })).toEqual([`durability=fsync ${reason}`, `flush.messages=1 ${reason}`])
+    expect(over({ 'flush.messages': '7' }, { durable: false })).toEqual([`flush.messages=7 ${reason}`])
+    expect(over({ durability: 'os', 'flush.messages': '9223372036854775807', 'retention.ms': '5' }, { durable: false })).toEqual([])
+    // What a store does not declare it does not have.
+    expect(over({ durability: 'fsync' })).toEqual([`durability=fsync ${reason}`])
+    expect(over({ durability: 'fsync' }, { compaction: true })).toEqual([`durability=fsync ${reason}`])
+    expect(over({ durability: 'fsync', 'flush.messages': '1' }, { durable: true })).toEqual([])
   })
 
   it('that contradict one another are refused', () => {

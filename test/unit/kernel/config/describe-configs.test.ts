@@ -1,17 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { BrokerSettingsMap } from '../../../../src/kernel/config/broker-settings-map.ts'
-import { brokerValuesOf, describeBrokerConfigs, describeTopicConfigs } from '../../../../src/kernel/config/describe-configs.ts'
+import { brokerValuesOf, describeBrokerConfigs, describeTopicConfigs, documentation, limitsSaid } from '../../../../src/kernel/config/describe-configs.ts'
+import { topicConfigTable } from '../../../../src/kernel/config/topic-config-table.ts'
+import { noLimits, storeLimits } from '../../../../src/kernel/config/store-limits.ts'
 import { kafkaFacts } from './kafka-facts.ts'
 
 const broker = (file: Record<string, string> = {}, preset: Record<string, string> = {}) =>
   brokerValuesOf(new BrokerSettingsMap({ file: new Map(Object.entries(file)), preset: new Map(Object.entries(preset)) }))
 
 const topicEntry = (name: string, overrides: Record<string, string>, values = broker()) =>
-  describeTopicConfigs(new Map(Object.entries(overrides)), values).find((entry) => entry.name === name)!
+  describeTopicConfigs(new Map(Object.entries(overrides)), values, noLimits).find((entry) => entry.name === name)!
 
 describe('a description of a topic', () => {
   it('quirk 21: lists every setting of Kafka, with default, source, synonyms and type, and not only those that were set', () => {
-    const entries = describeTopicConfigs(new Map(), broker())
+    const entries = describeTopicConfigs(new Map(), broker(), noLimits)
     const names = new Set(entries.map((entry) => entry.name))
     for (const fact of kafkaFacts) if (fact.scope === 'topic' && !fact.internal) expect(names.has(fact.name), fact.name).toBe(true)
     expect(entries.every((entry) => entry.source === 'default' && !entry.readOnly && !entry.sensitive)).toBe(true)
@@ -50,6 +52,21 @@ describe('a description of a topic', () => {
     expect(topicEntry('segment.bytes', {}).documentation).not.toContain('here')
   })
 
+  it('the documentation says what the store cannot keep, whatever the value is, and nothing of it over one that can', () => {
+    const limits = storeLimits({ name: 'acme-store', capabilities: { durable: false } })
+    const limited = [...describeTopicConfigs(new Map(), broker(), limits), ...describeBrokerConfigs(broker(), limits)].filter((entry) => entry.documentation.includes('acme-store'))
+    expect(limited.map((entry) => entry.name)).toEqual(['durability', 'flush.messages', 'durability', 'log.flush.interval.messages'])
+    for (const entry of limited) expect(entry.documentation).toMatch(/\. No effect here: acme-store keeps nothing that survives a power cut\.$/)
+    expect(topicEntry('durability', { durability: 'fsync' }).documentation).not.toContain('here')
+  })
+
+  it('its documentation tells a client the limits of the store that it was made for', () => {
+    for (const limits of [noLimits, storeLimits({ name: 'acme-store', capabilities: {} })]) {
+      for (const row of topicConfigTable) expect(limitsSaid(row, documentation(row, limits)), row.name).toEqual(row.needs === undefined ? noLimits : limits)
+    }
+    expect(limitsSaid(topicConfigTable.find((row) => row.name === 'durability')!, null)).toEqual(noLimits)
+  })
+
   it('internal settings are shown only where they are set', () => {
     expect(topicEntry('internal.segment.bytes', {})).toBeUndefined()
     expect(topicEntry('internal.segment.bytes', { 'internal.segment.bytes': '2048' })).toMatchObject({ value: '2048', source: 'topic' })
@@ -57,10 +74,10 @@ describe('a description of a topic', () => {
 })
 
 describe('a description of a broker', () => {
-  const entry = (name: string, file: Record<string, string> = {}) => describeBrokerConfigs(broker(file)).find((one) => one.name === name)!
+  const entry = (name: string, file: Record<string, string> = {}) => describeBrokerConfigs(broker(file), noLimits).find((one) => one.name === name)!
 
   it('quirk 21: lists every setting of Kafka, read-only', () => {
-    const names = new Set(describeBrokerConfigs(broker()).map((one) => one.name))
+    const names = new Set(describeBrokerConfigs(broker(), noLimits).map((one) => one.name))
     for (const fact of kafkaFacts) if (fact.scope === 'broker' && !fact.internal) expect(names.has(fact.name), fact.name).toBe(true)
     expect(entry('num.partitions')).toMatchObject({ value: '1', source: 'default', readOnly: true, type: 'int' })
     expect(entry('num.partitions', { 'num.partitions': '4' })).toMatchObject({
@@ -72,7 +89,7 @@ describe('a description of a broker', () => {
     const secret = 'hunter2'
     const set = entry('ssl.key.password', { 'ssl.key.password': secret })
     expect(set).toMatchObject({ value: null, sensitive: true, source: 'broker' })
-    expect(JSON.stringify(describeBrokerConfigs(broker({ 'ssl.key.password': secret })))).not.toContain(secret)
+    expect(JSON.stringify(describeBrokerConfigs(broker({ 'ssl.key.password': secret }), noLimits))).not.toContain(secret)
   })
 
   it('gives no value as null', () => {
@@ -81,7 +98,7 @@ describe('a description of a broker', () => {
 })
 
 it('every description is a sentence in which nothing is left out', () => {
-  const entries = [...describeBrokerConfigs(broker()), ...describeTopicConfigs(new Map(), broker())]
+  const entries = [...describeBrokerConfigs(broker(), noLimits), ...describeTopicConfigs(new Map(), broker(), noLimits)]
   expect(entries.map((entry) => entry.documentation).filter((text) => !/^[A-Z].*\.$/.test(text) || /  | ,|Only is|undefined/.test(text))).toEqual([])
   expect(entries.find((entry) => entry.name === 'authorizer.class.name')!.documentation).toContain('Only no value is accepted here')
 })

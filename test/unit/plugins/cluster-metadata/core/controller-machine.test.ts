@@ -111,6 +111,13 @@ describe('creating topics', () => {
     const [created] = benchWithBrokers(1).create(newTopic('a', { configs: new Map([['preallocate', 'true']]) }))
     expect(created!.warnings).toEqual(['preallocate has no effect here: segments end with their last batch'])
   })
+
+  it('settings that the store of this composition cannot keep are accepted, and told of', () => {
+    const bench = benchWithBrokers(1, { storeLimits: { durable: 'acme-store forgets' } })
+    const [created] = bench.create(newTopic('a', { configs: new Map([['durability', 'fsync']]) }), newTopic('b'))
+    expect(created!.warnings).toEqual(['durability=fsync has no effect here: acme-store forgets'])
+    expect(bench.image.topics.get('a')!.settings.durability).toBe('fsync')
+  })
 })
 
 describe('deleting topics', () => {

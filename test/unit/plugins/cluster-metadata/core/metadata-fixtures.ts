@@ -1,6 +1,7 @@
 import { Prng } from '../../../../../src/base/prng.ts'
 import { BrokerSettingsMap } from '../../../../../src/kernel/config/broker-settings-map.ts'
 import { brokerValuesOf } from '../../../../../src/kernel/config/describe-configs.ts'
+import { noLimits } from '../../../../../src/kernel/config/store-limits.ts'
 import { type BrokerRegistration, type CreateTopic } from '../../../../../src/kernel/ports/controller.ts'
 import { ControllerMachine, type ControllerCommand, type ReplyTo } from '../../../../../src/plugins/cluster-metadata/core/controller-machine.ts'
 import { type Decision } from '../../../../../src/plugins/cluster-metadata/core/decision.ts'
@@ -15,7 +16,7 @@ export const settings = new BrokerSettingsMap({ file: new Map([['num.partitions'
 export const settingsOf = (overrides: ReadonlyMap<string, string>) => settings.topicSettings(overrides)
 
 export const rules: TopicRules = {
-  partitionsDefault: 3, replicationFactorDefault: 1, deletionAllowed: true, partitionsMax: 100, brokerValue: brokerValuesOf(settings),
+  partitionsDefault: 3, replicationFactorDefault: 1, deletionAllowed: true, partitionsMax: 100, brokerValue: brokerValuesOf(settings), storeLimits: noLimits,
 }
 
 export const registration = (nodeId: number, life = 0): BrokerRegistration => ({
