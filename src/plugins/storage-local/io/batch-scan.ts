@@ -27,8 +27,8 @@ export class BatchScan {
   /** Of a batch whose bytes have passed through the buffer. */
   private readonly header = new Uint8Array(batchHeaderBytes)
 
-  /** Scans the range from `position`, where a batch begins, to `end`. */
-  constructor(file: File, position: number, end: number, buffer = new Uint8Array(65_536)) {
+  /** Scans the range from `position`, where a batch begins, to `end`. Most ranges are short: a fresh buffer is no longer than its range. */
+  constructor(file: File, position: number, end: number, buffer = new Uint8Array(Math.min(65_536, Math.max(0, end - position)))) {
     this.file = file
     this.position = position
     this.end = end
