@@ -59,6 +59,20 @@ export async function failuresOf(declare: (test: DeclareTest) => void): Promise<
   return failed
 }
 
+/** The same up to the first that failed, or undefined: whether a kit finds that something is broken. */
+export async function firstFailureOf(declare: (test: DeclareTest) => void): Promise<string | undefined> {
+  const bodies: (readonly [string, () => Promise<void>])[] = []
+  declare((title, body) => bodies.push([title, body]))
+  for (const [title, body] of bodies) {
+    try {
+      await body()
+    } catch {
+      return title
+    }
+  }
+  return undefined
+}
+
 function sameValue(left: unknown, right: unknown): boolean {
   if (left instanceof Uint8Array && right instanceof Uint8Array) {
     return left.length === right.length && left.every((byte, index) => byte === right[index])
