@@ -1,4 +1,5 @@
 import { type Timers } from '../kernel/ports/clock.ts'
+import { onAbort } from './abort-listeners.ts'
 import { abortReason } from './client-error.ts'
 
 /** Resolves after `delayMs`; rejects with the signal's reason if that comes first. */
@@ -8,14 +9,13 @@ export function pause(timers: Timers, delayMs: number, signal?: AbortSignal): Pr
       reject(abortReason(signal))
       return
     }
-    const abort = (): void => {
+    const unlisten = onAbort(signal, () => {
       timer.cancel()
       reject(abortReason(signal!))
-    }
+    })
     const timer = timers.after(delayMs, () => {
-      signal?.removeEventListener('abort', abort)
+      unlisten()
       resolve()
     })
-    signal?.addEventListener('abort', abort, { once: true })
   })
 }

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../kernel/errors/index.ts'
 import { type RequestDraftOf, type ResponseOf } from '../../wire/index.ts'
+import { onAbort } from '../abort-listeners.ts'
 import { abortReason } from '../client-error.ts'
 import { type AnyApi, type Channel } from './channel.ts'
 
@@ -24,10 +25,9 @@ export function call<A extends AnyApi>(
       reject(abortReason(signal))
       return
     }
-    const onAbort = (): void => { reject(abortReason(signal!)) }
-    signal?.addEventListener('abort', onAbort, { once: true })
+    const unlisten = onAbort(signal, () => { reject(abortReason(signal!)) })
     const settle = (error: unknown, response?: ResponseOf<A>): void => {
-      signal?.removeEventListener('abort', onAbort)
+      unlisten()
       if (response === undefined) reject(error as Error)
       else resolve(response)
     }

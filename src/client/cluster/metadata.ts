@@ -3,6 +3,7 @@ import { isMillraceError, type MillraceError } from '../../kernel/errors/index.t
 import { type Timer } from '../../kernel/ports/clock.ts'
 import { kafkaError, kafkaErrors, metadataApi, type MetadataResponse } from '../../wire/index.ts'
 import { call } from '../channel/call.ts'
+import { onAbort } from '../abort-listeners.ts'
 import { abortReason, brokerError, closedError, isRetriable } from '../client-error.ts'
 import { type ClientSettings } from '../client-options.ts'
 import { type ClientWorld } from '../client-world.ts'
@@ -145,12 +146,8 @@ export class Metadata {
         }
         return true
       }
-      const abort = (): void => {
-        stop()
-        reject(abortReason(signal!))
-      }
       if (signal?.aborted === true) {
-        abort()
+        reject(abortReason(signal))
         return
       }
       if (check()) return
@@ -159,11 +156,14 @@ export class Metadata {
         reject(late())
       })
       const unlisten = this.onChange(check)
-      signal?.addEventListener('abort', abort, { once: true })
+      const unlistenAbort = onAbort(signal, () => {
+        stop()
+        reject(abortReason(signal!))
+      })
       stop = () => {
         timer.cancel()
         unlisten()
-        signal?.removeEventListener('abort', abort)
+        unlistenAbort()
       }
       this.refresh()
     })

@@ -1,5 +1,6 @@
 import { MillraceError } from '../../kernel/errors/index.ts'
 import { type Timer } from '../../kernel/ports/clock.ts'
+import { onAbort } from '../abort-listeners.ts'
 import { abortReason, closedError } from '../client-error.ts'
 import { type ClientSettings } from '../client-options.ts'
 import { type ClientWorld } from '../client-world.ts'
@@ -205,7 +206,6 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
         stop()
         return true
       } }
-      const abort = (): void => { stop(); reject(abortReason(signal!)) }
       const timer = world.timers.after(timeoutMs, () => {
         stop()
         reject(new MillraceError('MR_CLIENT_REQUEST_TIMEOUT', { api: `the position in ${where.topic}-${where.partition}`, timeoutMs, host: '', port: '' }))
@@ -213,10 +213,10 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
       const stop = (): void => {
         timer.cancel()
         this.positionWaiters.delete(waiter)
-        signal?.removeEventListener('abort', abort)
+        unlisten()
       }
       this.positionWaiters.add(waiter)
-      signal?.addEventListener('abort', abort, { once: true })
+      const unlisten = onAbort(signal, () => { stop(); reject(abortReason(signal!)) })
     })
   }
 
@@ -281,12 +281,11 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
   private wait(maxRecords: number, timeoutMs: number, signal: AbortSignal | undefined): Promise<ConsumerRecord[]> {
     return new Promise((resolve, reject) => {
       let timer: Timer | undefined
-      const abort = (): void => { end(() => { reject(abortReason(signal!)) }) }
       const pending: PendingPoll = {
         maxRecords, resolve, reject,
         stop: () => {
           timer?.cancel()
-          signal?.removeEventListener('abort', abort)
+          unlisten()
         },
       }
       const end = (settle: () => void): void => {
@@ -296,7 +295,7 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
         settle()
       }
       if (timeoutMs < Infinity) timer = this.parts.world.timers.after(timeoutMs, () => { end(() => { resolve([]) }) })
-      signal?.addEventListener('abort', abort, { once: true })
+      const unlisten = onAbort(signal, () => { end(() => { reject(abortReason(signal!)) }) })
       this.pending = pending
     })
   }
