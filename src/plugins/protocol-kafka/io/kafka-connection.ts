@@ -11,6 +11,7 @@ import { FrameSplitter } from '../../../wire/framing.ts'
 import { readRequestHeader, type RequestHeader } from '../../../wire/request-header.ts'
 import { codecFor } from '../../../wire/schema/compile-codec.ts'
 import { ConnectionMachine, stopReasons, type StopReason } from '../core/connection-machine.ts'
+import { foreignClient, foreignProtocol } from '../core/foreign-protocol.ts'
 import { detachBytes } from '../core/detach-bytes.ts'
 import { type MemoryBudget, type MemoryHolder } from '../core/memory-budget.ts'
 import { type Deadline, type Deadlines, type Expiring } from '../deadlines.ts'
@@ -69,6 +70,8 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
   private running = false
   private paused = false
   private ending = false
+  /** A whole frame has come: the peer speaks the protocol. */
+  private hasSpoken = false
   private heardMs: number
   private frameSinceMs = Infinity
   private deadline: Deadline | undefined
@@ -183,6 +186,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
   private request(): void {
     const { reader, router, requestElementsMax } = this.setting
     const { buffer, offset, length } = this.splitter
+    this.hasSpoken = true
     reader.reset(buffer, offset, offset + length)
     const header = readRequestHeader(reader)
     const served = router.served(header.apiKey)
@@ -340,8 +344,12 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
   abort(error: unknown, exchange?: SocketExchange): void {
     if (this.gone || this.ending) return
     const { logger } = this.setting
-    const fields = { peer: `${this.socket.remote.host}:${this.socket.remote.port}`, listener: this.peer.listener, api: exchange?.served.name, error }
-    if (isMillraceError(error)) logger.info(`closing a connection: ${error.message}`, fields)
+    const peer = `${this.socket.remote.host}:${this.socket.remote.port}`
+    const fields = { peer, listener: this.peer.listener, api: exchange?.served.name, error }
+    const foreign = !this.hasSpoken && isMillraceError(error, 'MR_PROTOCOL_FRAME_SIZE') ? foreignProtocol(Number(error.details['size'])) : undefined
+    // Nothing is wrong here, and no stack says more.
+    if (foreign !== undefined) logger.info(`closing a connection: ${foreignClient(foreign, this.peer.listener)}`, { peer })
+    else if (isMillraceError(error)) logger.info(`closing a connection: ${error.message}`, fields)
     else logger.error('closing a connection for an unexpected error', fields)
     this.machine.stop(stopReasons.closing)
     if (this.output.isEmpty) this.destroy()

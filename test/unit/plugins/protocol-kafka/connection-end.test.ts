@@ -126,6 +126,31 @@ describe('a connection that is closed', () => {
     expect(broker.logger.lines.at(-1)).toMatchObject({ level: 'info', message: expect.stringContaining('has not arrived in full after 5000 ms') })
   })
 
+  it.each([
+    ['TLS', [0x16, 3, 1, 2, 0, 1, 0, 1], 'closing a connection: a TLS client at the plaintext listener PLAINTEXT: set its security.protocol to PLAINTEXT, there is no TLS here'],
+    ['HTTP', [...new TextEncoder().encode('GET /metrics HTTP/1.1\r\n')], 'closing a connection: an HTTP client at the Kafka listener PLAINTEXT: metrics and health are at the address of http'],
+  ])('when the peer speaks %s, with one line that says so and no stack, in however many pieces it comes', async (_protocol, bytes, line) => {
+    for (const pieces of [[bytes], bytes.map((byte) => [byte])]) {
+      const broker = await TestBroker.start()
+      const client = broker.connect()
+      for (const piece of pieces) if (!client.socket.destroyed) client.socket.give(new Uint8Array(piece))
+      expect(client.socket.destroyed).toBe(true)
+      const said = broker.logger.lines.filter(({ message }) => message.startsWith('closing a connection'))
+      expect(said).toMatchObject([{ level: 'info', message: line }])
+      expect(said[0]!.fields).not.toHaveProperty('error')
+    }
+  })
+
+  it('when a frame is too large, as such: also one that looks like another protocol, of who has spoken ours before', async () => {
+    const broker = await TestBroker.start()
+    const [fresh, known] = [broker.connect(), broker.connect()]
+    fresh.socket.give(new Uint8Array([0x7f, 0, 0, 0]))
+    await known.call(apiVersionsApi, 0, {})
+    known.socket.give(new Uint8Array([0x16, 3, 1, 2]))
+    const said = broker.logger.lines.filter(({ message }) => message.startsWith('closing a connection'))
+    expect(said.map(({ message }) => message)).toEqual([expect.stringContaining('a frame of 2130706432 bytes'), expect.stringContaining('a frame of 369295618 bytes')])
+  })
+
   it('when too many are open, in all or from one address, at once and without a word', async () => {
     const broker = await TestBroker.start({ settings: {
       'max.connections': '4', 'max.connections.per.ip': '2', 'max.connections.per.ip.overrides': '10.0.0.9:1',
