@@ -15,14 +15,17 @@ export interface AdminServerOptions {
 /** Serves every contributed route on one address. */
 export class AdminServer implements Lifecycle, ServedEndpoint {
   readonly protocol = 'http' as const
-  readonly #options: AdminServerOptions
+  /** Undefined: nothing is served. */
+  readonly #at: Endpoint | undefined
   readonly #server: HttpServer
   readonly #routes: RouteTable
   readonly #logger: Logger
   #listener: Listener | undefined
 
+  /** Throws MR_NET_INSECURE for an address beyond this machine that `insecure` does not allow: before anything of the broker is started. */
   constructor(options: AdminServerOptions, server: HttpServer, routes: readonly AdminRoute[], logger: Logger) {
-    this.#options = options
+    this.#at = options.listen === 'off' ? undefined : parseEndpoint(options.listen)
+    if (this.#at !== undefined && !isLoopback(this.#at.host) && !options.insecure) throw new MillraceError('MR_NET_INSECURE', { host: this.#at.host })
     this.#server = server
     this.#logger = logger.child({ part: 'admin-http' })
     this.#routes = new RouteTable(routes)
@@ -33,10 +36,7 @@ export class AdminServer implements Lifecycle, ServedEndpoint {
   }
 
   async start(): Promise<void> {
-    if (this.#options.listen === 'off') return
-    const at = parseEndpoint(this.#options.listen)
-    if (!isLoopback(at.host) && !this.#options.insecure) throw new MillraceError('MR_NET_INSECURE', { host: at.host })
-    this.#listener = await this.#server.listen(at, (request) => this.#handle(request))
+    if (this.#at !== undefined) this.#listener = await this.#server.listen(this.#at, (request) => this.#handle(request))
   }
 
   async stop(): Promise<void> {

@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { composeBroker, createBroker } from '../../../src/broker/index.ts'
 import { storageMemory } from '../../../src/plugins/storage-memory/plugin.ts'
@@ -42,6 +45,23 @@ describe('a store that is not durable', () => {
     const replaced = { plugins: [{ use: storageMemory, instead: 'storage-local' }] }
     expect((await composeBroker({ file: replaced })).warnings).toEqual([warning])
     expect((await composeBroker({ file: { ...replaced, broker: { durability: 'os' } } })).warnings).toEqual([])
+  })
+})
+
+describe('HTTP beyond this machine without authentication', () => {
+  it('is refused before a data directory is made', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'millrace-insecure-'))
+    try {
+      const data = join(parent, 'data')
+      const composed = await composeBroker({ file: { data, listen: '127.0.0.1:0', http: '0.0.0.0:0' } })
+      expect(() => composed.create()).toThrow(expect.objectContaining({ code: 'MR_NET_INSECURE' }))
+      expect(readdirSync(parent)).toEqual([])
+      expect(() => composed.create()).toThrow(/listening on 0\.0\.0\.0/)
+      const allowed = await composeBroker({ file: { data, listen: '127.0.0.1:0', http: '0.0.0.0:0', insecure: true } })
+      expect(allowed.create()).toBeDefined()
+    } finally {
+      rmSync(parent, { recursive: true, force: true })
+    }
   })
 })
 
