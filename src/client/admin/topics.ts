@@ -1,4 +1,5 @@
 import { zeroUuid } from '../../base/uuid.ts'
+import { MillraceError } from '../../kernel/errors/index.ts'
 import {
   createPartitionsApi, createTopicsApi, deleteTopicsApi, kafkaErrors, metadataApi, type MetadataResponse,
 } from '../../wire/index.ts'
@@ -60,6 +61,8 @@ export interface MorePartitions {
 
 const idOrNone = (id: string): string | undefined => id === zeroUuid ? undefined : id
 
+const int32Max = 2_147_483_647
+
 /** The first version in which -1 stands for the default of the broker. */
 const defaultsFrom = 4
 
@@ -119,12 +122,17 @@ export function describeTopics(admin: AdminContext, names: readonly string[], op
   }, { ...options, oldest: 4 })
 }
 
-export function createPartitions(admin: AdminContext, list: readonly MorePartitions[], options: CreateTopicsOptions): Promise<void> {
+export async function createPartitions(admin: AdminContext, list: readonly MorePartitions[], options: CreateTopicsOptions): Promise<void> {
+  for (const { name, partitions } of list) {
+    if (Number.isInteger(partitions) && partitions >= 1 && partitions <= int32Max) continue
+    const reason = `partitions is ${String(partitions)}; it must be a whole number from 1 to ${int32Max}: how many there shall be in all`
+    throw new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { topic: String(name), reason })
+  }
   const topics = list.map(({ name, partitions, assignments }) => ({
     name, count: partitions, assignments: assignments === undefined ? null : assignments.map(brokerIds => ({ brokerIds })),
   }))
   const timeoutMs = options.timeoutMs ?? admin.client.requestTimeoutMs
-  return admin.ask('controller', createPartitionsApi, () => ({ topics, timeoutMs, validateOnly: options.validateOnly ?? false }), response => {
+  await admin.ask('controller', createPartitionsApi, () => ({ topics, timeoutMs, validateOnly: options.validateOnly ?? false }), response => {
     for (const { name, errorCode, errorMessage } of response.results) {
       if (errorCode !== kafkaErrors.NONE) throw brokerError(errorCode, { what: `adding partitions to ${name}`, topic: name, message: errorMessage })
     }

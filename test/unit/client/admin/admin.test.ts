@@ -152,6 +152,13 @@ describe('an admin', () => {
     expect(await world.rejection(world.client().admin().createPartitions([{ name: 't', partitions: 3 }]))).toMatchObject({ code: 'MR_CLIENT_UNSUPPORTED' })
   })
 
+  it.each([0, -1, 1.5, 2 ** 31, NaN, undefined, '3'])('refuses %s as a number of partitions, naming the topic, and asks no broker', async (partitions) => {
+    const world = await testWorld()
+    const refused = world.client().admin().createPartitions([{ name: 'fine', partitions: 2 }, { name: 't', partitions: partitions as number }])
+    expect(await world.rejection(refused)).toMatchObject({ code: 'MR_TOPIC_PARTITIONS_INVALID', message: expect.stringMatching(/^topic t: partitions is .*; it must be a whole number from 1/) })
+    expect(world.cluster.callsOf(37)).toEqual([])
+  })
+
   it('ends calls under way when it is closed, or when the caller aborts', async () => {
     const world = await testWorld()
     const client = world.client()
