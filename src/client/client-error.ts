@@ -41,6 +41,8 @@ export function brokerError(kafkaCode: number, subject: ErrorSubject): MillraceE
       return aboutTopic('MR_TOPIC_PARTITIONS_INVALID', error)
     case kafkaErrors.INVALID_REPLICATION_FACTOR:
       return aboutTopic('MR_TOPIC_REPLICATION_INVALID', error)
+    case kafkaErrors.INVALID_CONFIG:
+      return message === undefined ? refused('MR_CLIENT_BROKER_REFUSED') : new MillraceError('MR_CONFIG_INVALID', { ...details, reason: message }, undefined, `${what}: ${message}`)
     case kafkaErrors.INVALID_REPLICA_ASSIGNMENT:
       return aboutTopic('MR_TOPIC_ASSIGNMENT_INVALID', error)
     default:
