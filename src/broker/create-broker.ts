@@ -43,6 +43,8 @@ export interface ComposedBroker {
   readonly settings: BrokerSettingsMap
   readonly plugins: readonly Plugin[]
   readonly pluginSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** Of each plugin the keys of its settings that nobody configured: the preset and the way of starting give them. */
+  readonly presetKeys: Readonly<Record<string, readonly string[]>>
   /** What is set and has no effect, a sentence each. */
   readonly warnings: readonly string[]
   create(): Broker
@@ -77,42 +79,59 @@ export async function examineComposition(composition: Composition, onFault: Faul
   const platform = composition.platform ?? (await import('../platform/node-platform-plugin.ts')).nodePlatform
   for (const { error, key } of pluginFaults) onFault(error, key)
   const plugins = [platform, ...chosen]
-  const pluginSettings = withoutFaults(settingsOfPlugins(composition, plugins), plugins, (error, key) => {
+  const { given: configured, presetKeys } = settingsOfPlugins(composition, plugins)
+  const pluginSettings = withoutFaults(configured, plugins, (error, key) => {
     // Settings may be for a plugin that could not be loaded.
     if (pluginFaults.length === 0 || error.code !== 'MR_HOST_PLUGIN_NOT_FOUND') onFault(error, key)
   })
   const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins)]
   return {
-    settings, plugins, pluginSettings, warnings,
+    settings, plugins, pluginSettings, presetKeys, warnings,
     create: () => make({ settings, plugins, pluginSettings, preset, warnings }),
   }
 }
 
 /** Who names a directory believes that something is kept in it. */
 function unusedDirectories(settings: BrokerSettingsMap, plugins: readonly Plugin[]): string[] {
-  const isNamed = settings.entries().some(({ name, source }) => name === 'log.dirs' && source !== 'default')
+  const isNamed = settings.entries().some(({ name, source }) => name === 'log.dirs' && source !== 'default' && source !== 'preset')
   return isNamed && plugins.some(({ name }) => name === 'storage-memory') ? ['log.dirs has no effect here: storage-memory keeps nothing on disk'] : []
 }
 
-function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp = false, platform }: Composition, plugins: readonly Plugin[]): Record<string, Record<string, unknown>> {
+interface SettingsOfPlugins {
+  readonly given: Record<string, Record<string, unknown>>
+  readonly presetKeys: Record<string, string[]>
+}
+
+/** What the composition says, with what the options say over it. */
+function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp = false, platform }: Composition, plugins: readonly Plugin[]): SettingsOfPlugins {
   const has = (name: string): boolean => plugins.some((plugin) => plugin.name === name)
   const insecure = commandLine.insecure ?? file.insecure
   const isVolatile = (commandLine.preset ?? file.preset) === 'memory' && platform === undefined
   const short: Record<string, Record<string, unknown>> = {
-    'observability': { logLevel: commandLine.logLevel ?? file.logLevel ?? defaults.logLevel },
-    'admin-http': { listen: commandLine.http ?? file.http ?? defaults.http, insecure },
-    'protocol-kafka': { insecure, warmup: warmUp },
+    'observability': { logLevel: commandLine.logLevel ?? file.logLevel },
+    'admin-http': { listen: commandLine.http ?? file.http, insecure },
+    'protocol-kafka': { insecure },
+  }
+  const preset: Record<string, Record<string, unknown>> = {
+    'observability': { logLevel: defaults.logLevel },
+    'admin-http': { listen: defaults.http },
+    'protocol-kafka': { warmup: warmUp },
     'platform': { keyValue: isVolatile ? 'volatile' : undefined },
     // Where nothing is kept there is no path either; it shows in the log.
     'coordination-single': { path: isVolatile ? '(memory)' : undefined },
   }
-  const merged: Record<string, Record<string, unknown>> = {}
-  for (const name of new Set([...Object.keys(short).filter(has), ...Object.keys(file.settings ?? {}), ...Object.keys(commandLine.settings ?? {})])) {
-    const given = Object.entries(short[name] ?? {}).filter(([, value]) => value !== undefined)
-    merged[name] = { ...Object.fromEntries(given), ...file.settings?.[name], ...commandLine.settings?.[name] }
+  const given: Record<string, Record<string, unknown>> = {}
+  const presetKeys: Record<string, string[]> = {}
+  for (const name of new Set([...Object.keys(preset).filter(has), ...Object.keys(file.settings ?? {}), ...Object.keys(commandLine.settings ?? {})])) {
+    const configured = { ...defined(short[name]), ...file.settings?.[name], ...commandLine.settings?.[name] }
+    given[name] = { ...defined(preset[name]), ...configured }
+    presetKeys[name] = Object.keys(given[name]).filter((key) => !Object.hasOwn(configured, key))
   }
-  return merged
+  return { given, presetKeys }
 }
+
+const defined = (settings: Readonly<Record<string, unknown>> = {}): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 
 /** A setting that is wrong is left at its default. */
 function withoutFaults(given: Readonly<Record<string, Record<string, unknown>>>, plugins: readonly Plugin[], onFault: FaultSink): Record<string, Record<string, unknown>> {
@@ -132,7 +151,7 @@ function withoutFaults(given: Readonly<Record<string, Record<string, unknown>>>,
   return right
 }
 
-interface Parts extends Omit<ComposedBroker, 'create'> {
+interface Parts extends Omit<ComposedBroker, 'create' | 'presetKeys'> {
   readonly preset: PresetName
 }
 

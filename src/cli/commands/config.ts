@@ -34,7 +34,7 @@ async function printConfig(flags: PrintFlags): Promise<void> {
   const { describePluginSettings } = await import('../../kernel/plugin/plugin-settings.ts')
   const composed = await composeFromFlags(flags)
   const broker = await brokerSettings(composed)
-  const plugins = composed.plugins.flatMap((plugin) => describePluginSettings(plugin, composed.pluginSettings[plugin.name]))
+  const plugins = composed.plugins.flatMap((plugin) => describePluginSettings(plugin, composed.pluginSettings[plugin.name], composed.presetKeys[plugin.name]))
   if (flags.output === 'json') {
     printJson({ config: composed.configPath ?? null, broker, plugins })
     return
@@ -53,7 +53,7 @@ async function printConfig(flags: PrintFlags): Promise<void> {
   ]), { width: process.stdout.columns ?? 0 })
 }
 
-const shownSource = (source: string): string => source === 'default' ? pc.dim(source) : pc.cyan(source)
+const shownSource = (source: string): string => source === 'default' || source === 'preset' ? pc.dim(source) : pc.cyan(source)
 
 interface BrokerSetting {
   readonly name: string

@@ -34,7 +34,7 @@ interface Setting {
 /** Is told of a mistake and the layer that it stands in, none where several settings do not fit. The setting keeps its value of the layers below. */
 export type SettingFault = (error: MillraceError, layer?: keyof SettingsLayers) => void
 
-const sources = [['preset', 'default'], ['file', 'file'], ['environment', 'environment'], ['commandLine', 'command line']] as const
+const sources = [['preset', 'preset'], ['file', 'file'], ['environment', 'environment'], ['commandLine', 'command line']] as const
 
 /** The settings of this broker, checked whole when it is made. */
 export class BrokerSettingsMap implements BrokerSettings {

@@ -53,11 +53,12 @@ export interface PluginSettingDescription {
   readonly key: string
   readonly doc: string
   readonly value: unknown
-  readonly source: 'configured' | 'default'
+  /** `preset`: what the composition gives the plugin where nobody configured it. */
+  readonly source: 'configured' | 'preset' | 'default'
 }
 
-/** Every key of a plugin with its value and where it came from, for `config print`. */
-export function describePluginSettings(plugin: Plugin, given: unknown): PluginSettingDescription[] {
+/** Every key of a plugin with its value and where it came from, for `config print`. `preset` are the keys that nobody configured. */
+export function describePluginSettings(plugin: Plugin, given: unknown, preset: readonly string[] = []): PluginSettingDescription[] {
   const values = parsePluginSettings(plugin, given)
   const configured = (given ?? {}) as Record<string, unknown>
   return Object.entries(plugin.config.shape).map(([key, schema]) => ({
@@ -65,6 +66,6 @@ export function describePluginSettings(plugin: Plugin, given: unknown): PluginSe
     key,
     doc: (schema as { description?: string }).description ?? '',
     value: values[key],
-    source: key in configured ? 'configured' : 'default',
+    source: !(key in configured) ? 'default' : preset.includes(key) ? 'preset' : 'configured',
   }))
 }

@@ -5,8 +5,8 @@ import { type TopicSettings } from '../model/topic-settings.ts'
 export interface SettingEntry {
   readonly name: string
   readonly value: string
-  /** Where the value comes from: the command line, a file, the environment, or the default. */
-  readonly source: 'command line' | 'file' | 'environment' | 'default'
+  /** Where the value comes from: the command line, a file, the environment, the preset, or the default. */
+  readonly source: 'command line' | 'file' | 'environment' | 'preset' | 'default'
 }
 
 /**

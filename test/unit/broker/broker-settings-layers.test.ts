@@ -13,7 +13,8 @@ describe('layers of a broker\'s settings', () => {
     expect(entry('num.partitions')).toMatchObject({ value: '4', source: 'command line' })
     expect(entry('log.retention.hours')).toMatchObject({ value: '6', source: 'environment' })
     expect(entry('broker.rack')).toMatchObject({ value: 'a', source: 'file' })
-    expect(entry('node.id')).toMatchObject({ value: '1', source: 'default' })
+    expect(entry('node.id')).toMatchObject({ value: '1', source: 'preset' })
+    expect(entry('num.io.threads')).toMatchObject({ source: 'default' })
   })
   it('short options become the settings they stand for', () => {
     const settings = brokerSettings({ preset: 'memory', file: { data: ['/a', '/b'], listen: '127.0.0.1:1', advertise: 'host:2', nodeId: 7 } })

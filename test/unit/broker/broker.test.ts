@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { composeBroker, createBroker } from '../../../src/broker/index.ts'
+import { composeBroker, createBroker, type Composition } from '../../../src/broker/index.ts'
+import { describePluginSettings } from '../../../src/kernel/plugin/plugin-settings.ts'
 import { storageMemory } from '../../../src/plugins/storage-memory/plugin.ts'
 
 describe('a broker', () => {
@@ -45,6 +46,26 @@ describe('a store that is not durable', () => {
     const replaced = { plugins: [{ use: storageMemory, instead: 'storage-local' }] }
     expect((await composeBroker({ file: replaced })).warnings).toEqual([warning])
     expect((await composeBroker({ file: { ...replaced, broker: { durability: 'os' } } })).warnings).toEqual([])
+  })
+})
+
+describe('settings of plugins', () => {
+  it('are told apart: configured, of the preset or the way of starting, and the plugin\'s own default', async () => {
+    const sourcesOf = async (composition: Composition) => {
+      const { plugins, pluginSettings, presetKeys } = await composeBroker(composition)
+      const described = plugins.flatMap((plugin) => describePluginSettings(plugin, pluginSettings[plugin.name], presetKeys[plugin.name]))
+      return Object.fromEntries(described.map(({ plugin, key, value, source }) => [`${plugin}.${key}`, [value, source]]))
+    }
+    const defaults = { http: 'off', logLevel: 'warn' } as const
+    expect(await sourcesOf({ file: { preset: 'memory' }, defaults, warmUp: true })).toMatchObject({
+      'observability.logLevel': ['warn', 'preset'], 'admin-http.listen': ['off', 'preset'], 'admin-http.insecure': [false, 'default'],
+      'protocol-kafka.warmup': [true, 'preset'], 'coordination-single.path': ['(memory)', 'preset'],
+    })
+    const settings = { 'coordination-single': { path: '/meta' } }
+    expect(await sourcesOf({ file: { preset: 'memory', settings }, commandLine: { logLevel: 'warn', insecure: true }, defaults })).toMatchObject({
+      'observability.logLevel': ['warn', 'configured'], 'admin-http.listen': ['off', 'preset'], 'admin-http.insecure': [true, 'configured'],
+      'coordination-single.path': ['/meta', 'configured'],
+    })
   })
 })
 

@@ -29,7 +29,7 @@ describe('the settings of a broker', () => {
     })
     expect([broker.integer('num.partitions'), broker.nodeId, broker.text('broker.rack'), broker.text('durability')]).toEqual([5, 4, 'b', 'os'])
     const sources = new Map(broker.entries().map((entry) => [entry.name, entry.source]))
-    expect(['num.partitions', 'node.id', 'broker.rack', 'durability'].map((name) => sources.get(name))).toEqual(['command line', 'environment', 'file', 'default'])
+    expect(['num.partitions', 'node.id', 'broker.rack', 'durability'].map((name) => sources.get(name))).toEqual(['command line', 'environment', 'file', 'preset'])
   })
 
   it('give the largest long as Infinity', () => {
