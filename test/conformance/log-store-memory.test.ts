@@ -6,8 +6,9 @@ import { NodeCompression } from '../../src/platform/codecs/node-compression.ts'
 import { logStoreConformance, type LogStoreSubject } from '../../src/testkit/conformance/log-store.ts'
 import { ManualTimers } from '../../src/testkit/world/manual-clock.ts'
 import { SeededRandom } from '../../src/testkit/world/seeded-random.ts'
+import { seedOf } from '../integration/seeds.ts'
 
-const seed = Math.floor(Math.random() * 2 ** 31)
+const seed = seedOf(3)
 
 async function create(): Promise<LogStoreSubject> {
   const timers = new ManualTimers()

@@ -4,6 +4,9 @@ import { isMillraceError } from '../../../../src/kernel/errors/index.ts'
 import { type FileSystem } from '../../../../src/kernel/ports/file-system.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
+import { seedOf } from '../../../integration/seeds.ts'
+
+const seed = seedOf(1)
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value)
 
@@ -159,8 +162,7 @@ describe('MemoryFileSystem in time', () => {
   })
 })
 
-test('a random history of calls gives the same names and contents as a plain map', () => {
-  const seed = (Math.random() * 0x1_0000_0000) >>> 0
+test(`a random history of calls gives the same names and contents as a plain map (seed ${seed})`, () => {
   const random = new Prng(seed)
   const files = new MemoryFileSystem()
   const model = new Map<string, Uint8Array>()

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { Prng } from '../../../../../src/base/prng.ts'
 import { WaiterQueue } from '../../../../../src/plugins/replication-single/core/waiter-queue.ts'
+import { seedOf } from '../../../../integration/seeds.ts'
+
+const seed = seedOf(1)
 
 describe('WaiterQueue', () => {
-  it('calls the same as a sorted list would, through random waits, cancels and watermarks', () => {
-    const seed = Math.floor(Math.random() * 2 ** 32)
+  it(`calls the same as a sorted list would, through random waits, cancels and watermarks (seed ${seed})`, () => {
     const random = new Prng(seed)
     const queue = new WaiterQueue()
     const calls: string[] = []
