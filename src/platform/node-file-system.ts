@@ -1,6 +1,7 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
 import { type File, type FileStat, type FileSystem } from '../kernel/ports/file-system.ts'
+import { cacheLifeOf } from './cache-life.ts'
 import { errnoOf, fileError } from './file-error.ts'
 import { GatheredWrite } from './gathered-write.ts'
 import { NodeFile, type NodeFileContext } from './node-file.ts'
@@ -83,6 +84,10 @@ export class NodeFileSystem implements FileSystem {
       const found = fs.statfsSync(path)
       return found.bavail * found.bsize
     })
+  }
+
+  cacheLife(path: string): string | undefined {
+    return attempt('cache life', path, () => cacheLifeOf(path))
   }
 }
 

@@ -31,6 +31,13 @@ export interface FileSystem {
   syncDirectory(path: string): void
   /** Bytes free for this user on the device of `path`. */
   freeBytes(path: string): number
+  /**
+   * Names a file together with the life of the page cache that holds it. Found again unchanged, by whatever process, it says that the system
+   * has not gone down in between: all that was written on this device is there for reads, synced or not. A power cut begins another life, and
+   * a copy of the file, a restored one too, has another name. It knows nothing of syncs that failed. Undefined where that cannot be told, and
+   * when there is no such file.
+   */
+  cacheLife(path: string): string | undefined
 }
 export const FileSystem = token<FileSystem>('FileSystem')
 

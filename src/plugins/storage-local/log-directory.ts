@@ -88,6 +88,7 @@ export class LogDirectory implements LogHome {
     this.offline = new MillraceError('MR_LOG_DIRECTORY_OFFLINE', { path: this.path, reason }, error)
     this.world.logger.error('a data directory is out of service', { path: this.path, reason, logs: this.logs.size })
     this.redo.close()
+    this.data.doubt()
     for (const log of this.logs.values()) log.state.fail(this.offline)
     this.options.failed(this.offline)
     return this.offline
@@ -116,6 +117,7 @@ export class LogDirectory implements LogHome {
     try {
       this.writeCheckpoints()
       this.spend(() => this.redo.begin(() => this.drawHex()))
+      this.spend(() => this.data.trust(this.fenced.size === 0))
       this.freed()
     } catch (error) {
       throw this.space.startFailed(error)
@@ -149,6 +151,7 @@ export class LogDirectory implements LogHome {
     try {
       return this.spend(() => this.loadOnce(name, known))
     } catch (error) {
+      this.data.doubt()
       throw this.space.startFailed(error)
     }
   }
@@ -275,13 +278,11 @@ export class LogDirectory implements LogHome {
     } catch (error) {
       this.world.logger.warn('a data directory was not stopped cleanly', { path: this.path, reason: String(error) })
     } finally {
-      this.redo.close()
-      for (const log of this.logs.values()) log.close()
-      await this.data.close()
+      await this.abandon()
     }
   }
 
-  /** The start did not finish: leaves everything as it is, for the next one. */
+  /** Leaves everything as it is, for the next start. */
   async abandon(): Promise<void> {
     this.redo.close()
     for (const log of this.logs.values()) log.close()
@@ -394,7 +395,5 @@ export class LogDirectory implements LogHome {
     return path
   }
 
-  private drawHex(): string {
-    return Array.from(this.world.random.bytes(16), byte => byte.toString(16).padStart(2, '0')).join('')
-  }
+  private drawHex(): string { return Array.from(this.world.random.bytes(16), byte => byte.toString(16).padStart(2, '0')).join('') }
 }

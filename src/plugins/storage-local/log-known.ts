@@ -1,9 +1,11 @@
 import { type RedoPlan } from './core/redo-history.ts'
+import { type FoundCache } from './io/cache-life.ts'
 
 /** What the checkpoints of a directory say about one log. */
 export interface KnownOfLog {
   /** The directory was stopped cleanly: every byte of it was synced, and nothing is scanned. */
   readonly clean: boolean
+  readonly cache: FoundCache
   /** Everything below was synced. Undefined when the checkpoint is lost: then it may be anything. */
   readonly recoveryPoint: number | undefined
   readonly startOffset: number

@@ -78,7 +78,7 @@ class LogLoader {
     this.dropBelowStart()
     if (log.segments.length > 0) {
       if (known.clean) this.openLast()
-      else this.recover()
+      else this.recover(known.cache === 'intact')
     }
     log.start = Math.max(known.startOffset, log.segments[0]?.baseOffset ?? 0)
     if (log.segments.length === 0 || log.active.endOffset < log.start) this.startAnew()
@@ -206,6 +206,7 @@ class LogLoader {
   private loadEpochs(scanFrom: number): void {
     const { log } = this
     const { epochs } = log
+    epochs.truncateEnd(0)
     const reason = log.loadEpochs()
     this.filedEpochs = [...epochs.all]
     epochs.truncateEnd(scanFrom)
@@ -247,7 +248,7 @@ class LogLoader {
     this.checkEnd(loaded.endOffset)
   }
 
-  private recover(): void {
+  private recover(believes: boolean): void {
     const { log, known } = this
     const first = this.firstToCheck()
     const begin = log.segments[first]!
@@ -259,12 +260,14 @@ class LogLoader {
     // A snapshot of behind there, if it turns out to be below the end, leaves fewer batches to replay.
     this.replaysProducers = !snapshotOffsets(log).some(covered => covered > from)
     if (this.replaysProducers) recoverProducers(log, from, resume === undefined ? undefined : { segment: begin, indexes: resume.indexes })
-    const recovery = new LogRecovery(log, known, this.replaysProducers)
+    const recovery = new LogRecovery(log, known, { replaysProducers: this.replaysProducers, believes })
     try {
-      this.checkEnd(recovery.run(first, resume))
+      const end = recovery.run(first, resume)
+      if (end === undefined) this.recover(false)
+      else this.checkEnd(end)
     } finally {
-      this.scannedBytes = recovery.scannedBytes
-      this.cutBytes = recovery.cutBytes
+      this.scannedBytes += recovery.scannedBytes
+      this.cutBytes += recovery.cutBytes
     }
   }
 
@@ -290,6 +293,7 @@ class LogLoader {
   private rewrite(segment: Segment): void {
     const { log, known, checkedFrom } = this
     this.checkedFrom = 0
+    if (known.cache !== 'doubtful') return
     if (known.recoveryPoint === undefined && segment !== log.active) return
     const position = this.tolerateFullDisk(segment, () => rewriteBatches(segment.handle.opened, checkedFrom, segment.sizeBytes))
     if (position !== undefined) throw log.corrupt(segment.baseOffset, segment.path('.log'), `at byte ${position}: what was a batch a moment ago reads as none`)

@@ -18,6 +18,8 @@ interface Problem {
 
 /** One log is loaded at a time, without a pause: they share what they read into. */
 export const scanBuffer = new Uint8Array(scanChunkBytes)
+/** Where only headers are looked at, what is read with them is read in vain, if batches are large. */
+const headersBuffer = scanBuffer.subarray(0, 65_536)
 
 /**
  * Checks the batches of a log from its recovery point on, and makes the log end where what is sound ends.
@@ -37,22 +39,32 @@ export class LogRecovery {
   /** Everything below was on the disk, in the segments or in the redo log: what is wrong there is rot. */
   private readonly durableTo: number
   private readonly replaysProducers: boolean
+  private readonly believes: boolean
 
-  constructor(log: LogState, known: Pick<KnownOfLog, 'recoveryPoint' | 'startOffset' | 'redo'>, replaysProducers: boolean) {
+  /** `believes`: what was written is there, so that checksums need not be made; see `run`. */
+  constructor(
+    log: LogState, known: Pick<KnownOfLog, 'recoveryPoint' | 'startOffset' | 'redo'>,
+    { replaysProducers, believes }: { readonly replaysProducers: boolean, readonly believes: boolean },
+  ) {
     this.log = log
+    this.believes = believes
     this.recoveryPoint = known.recoveryPoint
     this.startOffset = known.startOffset
     this.durableTo = durableTo(known)
     this.replaysProducers = replaysProducers
   }
 
-  /** Checks from the segment `first` on, from within it where `resume` says so. Gives the end of the log. */
-  run(first: number, resume: ResumePoint | undefined): number {
+  /**
+   * Checks from the segment `first` on, from within it where `resume` says so. Gives the end of the log; undefined, with all files as they
+   * are, when it was to believe what it finds and found something that cannot be believed: then everything is to be checked.
+   */
+  run(first: number, resume: ResumePoint | undefined): number | undefined {
     const { log } = this
     let end = log.segments[first]!.baseOffset
     for (let index = first; index < log.segments.length; index++) {
       const segment = log.segments[index]!
       if (index > first && !this.follows(segment.baseOffset, end)) {
+        if (this.believes) return undefined
         this.dropFrom(index, end, `the segment before it ends at ${end}`)
         break
       }
@@ -60,6 +72,7 @@ export class LogRecovery {
       end = segment.endOffset
       segment.sidesSynced = false
       if (problem === undefined) continue
+      if (this.believes) return undefined
       this.cut(index, problem)
       break
     }
@@ -80,9 +93,9 @@ export class LogRecovery {
     const indexes = resume?.indexes ?? SegmentIndexes.empty(segment.baseOffset)
     let end = resume?.offset ?? segment.baseOffset
     const problem = segment.withFile(file => {
-      const scan = new BatchScan(file, resume?.position ?? 0, segment.sizeBytes, scanBuffer)
+      const scan = new BatchScan(file, resume?.position ?? 0, segment.sizeBytes, this.believes ? headersBuffer : scanBuffer)
       while (scan.next()) {
-        const wrong = this.problemOf(scan, end, segment.baseOffset, nextBase)
+        const wrong = this.problemOf(scan, end, segment, nextBase)
         if (wrong !== undefined) return { position: scan.position, reason: wrong }
         indexes.count(scan.bytes, scan.at, scan.sizeBytes, scan.position, segment.intervalBytes)
         log.epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
@@ -101,7 +114,7 @@ export class LogRecovery {
    * What is wrong with the current batch; `end` is the offset behind the one before it. No CRC covers the base offset: that has to follow, and
    * nowhere does a batch reach into the next segment.
    */
-  private problemOf(scan: BatchScan, end: number, segmentBase: number, nextBase: number): string | undefined {
+  private problemOf(scan: BatchScan, end: number, { baseOffset: segmentBase, sizeBytes }: Segment, nextBase: number): string | undefined {
     const baseOffset = baseOffsetOf(scan.bytes, scan.at)
     const wrong = offsetProblem(scan, end, segmentBase)
     if (wrong !== undefined) return wrong
@@ -112,6 +125,7 @@ export class LogRecovery {
     if (lastOffset >= nextBase) return `the last offset ${lastOffset} reaches into the next segment, which begins at ${nextBase}`
     // The records of a marker say what it ends: they have to be at hand when it is taken into the producers' state.
     if (isControl(scan.bytes, scan.at) && !scan.load()) return 'it is cut off'
+    if (this.believes && scan.position + scan.sizeBytes < sizeBytes) return undefined
     return scan.crcValid() ? undefined : 'the CRC does not match'
   }
 

@@ -1,6 +1,7 @@
 import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
 import { type PartitionOffsets } from '../../kernel/log/checkpoint-text.ts'
 import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
+import { type DataDirectory } from './io/data-directory.ts'
 import { type LogDirectory } from './log-directory.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { type LogWorld } from './log-world.ts'
@@ -64,21 +65,23 @@ export class StoreLoader {
     const watermarks = data.readOffsets(data.watermarks) ?? new Map<string, number>()
     const partitions = directory.partitions()
     if (!data.clean && partitions.length > 0) {
-      logger.info('the last stop was not clean: the ends of all logs are checked', { path: directory.path, logs: partitions.length })
+      logger.info('the last stop was not clean: the ends of all logs are checked', {
+        path: directory.path, logs: partitions.length, checks: data.cache === 'intact' ? 'structure: the system has not gone down since' : 'checksums',
+      })
     }
     this.nextProgressMs = clock.monotonicMs() + progressMs
     this.nextPauseMs = clock.monotonicMs() + pauseMs
     for (const name of partitions) {
       this.goOn()
       this.claim(name, directory)
-      const report = directory.load(name, knownOf(name, data.clean, recoveryPoints, logStarts, watermarks))
+      const report = directory.load(name, knownOf(name, data, recoveryPoints, logStarts, watermarks))
       this.loaded++
       this.scannedBytes += report.scannedBytes
       await this.breathe(directory, partitions.length)
     }
     const here = new Set(partitions)
     for (const [name, topicId] of parseTopicIds(data.topicIds.read() ?? '')) {
-      const known = knownOf(name, data.clean, recoveryPoints, logStarts, watermarks)
+      const known = knownOf(name, data, recoveryPoints, logStarts, watermarks)
       if (!here.has(name) && hadRecords(known)) directory.lose(name, known, topicId)
     }
   }
@@ -102,10 +105,11 @@ export class StoreLoader {
 }
 
 function knownOf(
-  name: string, clean: boolean, recoveryPoints: PartitionOffsets | undefined, logStarts: PartitionOffsets, watermarks: PartitionOffsets,
+  name: string, { clean, cache }: Pick<DataDirectory, 'clean' | 'cache'>, recoveryPoints: PartitionOffsets | undefined, logStarts: PartitionOffsets, watermarks: PartitionOffsets,
 ): KnownOfLog {
   return {
     clean,
+    cache,
     // A log that is not in the checkpoint was made after it was written: nothing of it is known to be on the disk.
     recoveryPoint: recoveryPoints === undefined ? undefined : recoveryPoints.get(name) ?? 0,
     startOffset: logStarts.get(name) ?? 0,

@@ -1,5 +1,5 @@
 import { claim, get, parentOf, put, same, text, type FileSystemClaim } from './file-system-subject.ts'
-import { checkEqual } from './kit.ts'
+import { check, checkEqual } from './kit.ts'
 
 /** What a power cut leaves, where one can be had. */
 export const durabilityClaims: readonly FileSystemClaim[] = [
@@ -38,6 +38,15 @@ export const durabilityClaims: readonly FileSystemClaim[] = [
     await settle(new Promise<unknown>(resolve => file.sync(resolve)))
     file.close()
     checkEqual(get(powerCut!(), at('a')), Uint8Array.from([...text('0123'), 0, 0]), 'synced')
+  }),
+  claim('a power cut ends the life of the page cache, and a file that outlives it has another name', ({ files, directory, powerCut }, at) => {
+    files.syncDirectory(parentOf(directory))
+    put(files, at('a'), text('synced'))
+    files.syncDirectory(directory)
+    const life = files.cacheLife(at('a'))
+    check(life !== undefined, 'where power can be cut, it can be told')
+    check(powerCut!().cacheLife(at('a')) !== life, 'after the power cut')
+    checkEqual(files.cacheLife(at('a')), life, 'without one')
   }),
   claim('a rename is whole or not at all', ({ files, directory, powerCut }, at) => {
     files.syncDirectory(parentOf(directory))

@@ -19,6 +19,8 @@ export class DiskFile {
   modifiedMs: number
   /** Names that it has. Without one its bytes no longer count; open files may still use it. */
   links = 0
+  /** Of the change that made it: no other file of the disk has it. */
+  number = 0
   private current: DiskContent
   private durable: DiskContent
   private unsynced: DiskChange[] = []
@@ -128,6 +130,7 @@ export class DiskFile {
     forked.durable = this.durable.copy()
     forked.unsynced = this.unsynced.slice()
     forked.links = this.links
+    forked.number = this.number
     forked.earlier.push(...this.earlier)
     return forked
   }
@@ -138,6 +141,7 @@ export class DiskFile {
     const content = inOrderTo === undefined ? crashedContent(this.durable, this.unsynced, crash) : this.durable.copy()
     if (inOrderTo !== undefined) this.applyTo(content, inOrderTo, crash)
     const found = new DiskFile(content, this.modifiedMs)
+    found.number = this.number
     found.earlier.push(...this.earlier)
     return found
   }

@@ -43,6 +43,8 @@ export class MemoryDisk {
   /** Moves with every change of what the disk holds or would hold after a crash. */
   version = 0
   capacityBytes: number
+  /** Counts the power cuts. */
+  life: number
   observe: ((operation: FileOperation) => void) | undefined
   private lastNumber: number
   private readonly gone: DiskContent[]
@@ -56,6 +58,7 @@ export class MemoryDisk {
     this.capacityBytes = capacityBytes
     this.faults = new FileFaults(new Prng(faultSeed), counts ?? new FaultCounts())
     this.lastNumber = before?.lastNumber ?? 0
+    this.life = before?.life ?? 0
     this.gone = before?.gone.slice() ?? []
   }
 

@@ -137,6 +137,11 @@ export class MemoryFileSystem implements FileSystem {
     return Math.min(Number.MAX_SAFE_INTEGER, this.disk.freeBytes)
   }
 
+  cacheLife(path: string): string | undefined {
+    const node = this.nodeAt(path, 'cache life')
+    return node?.kind === 'file' ? `life ${this.disk.life}, file ${node.number}` : undefined
+  }
+
   /** How large the disk is from now on. */
   resize(capacityBytes: number): void {
     this.disk.capacityBytes = capacityBytes
@@ -159,12 +164,12 @@ export class MemoryFileSystem implements FileSystem {
 
   /**
    * What a new process finds after this one was killed (`all`: the system has it still, synced or not) or the power was cut (`none`: only
-   * what was synced; a Random: chance decides for each block, size and name). This file system is left as it is. Faults and observers are
-   * not taken over.
+   * what was synced; a Random: chance decides for each block, size and name). With `systemDown`, `all` is of a power cut too, one that took nothing. This file system is
+   * left as it is. Faults and observers are not taken over.
    */
-  afterCrash(options: { readonly keepUnsynced: KeepUnsynced } & PowerCutOptions, changed: MemoryFileSystemOptions = {}): MemoryFileSystem {
+  afterCrash(options: { readonly keepUnsynced: KeepUnsynced, readonly systemDown?: boolean } & PowerCutOptions, changed: MemoryFileSystemOptions = {}): MemoryFileSystem {
     const { keepUnsynced: keep } = options
-    if (keep === 'all') return this.on(forkTree(this.root), changed)
+    if (keep === 'all') return this.on(forkTree(this.root), changed, options.systemDown === true)
     if (keep === 'none') return this.afterPowerCut(nothingUnsynced, this.disk.blockBytes, changed)
     const prng = new Prng(Math.floor(keep.fraction() * 0x20_0000_0000_0000))
     const garbage = options.garbage ?? this.disk.options.garbage ?? false
@@ -195,7 +200,7 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   private afterPowerCut(choice: CrashChoice, blockBytes: number, changed: MemoryFileSystemOptions = {}): MemoryFileSystem {
-    return this.on(crashedTree(this.root, this.disk.crash(choice, blockBytes), this.disk.names), changed)
+    return this.on(crashedTree(this.root, this.disk.crash(choice, blockBytes), this.disk.names), changed, true)
   }
 
   private unsyncedRange(): { readonly first: number, readonly last: number } {
@@ -215,15 +220,21 @@ export class MemoryFileSystem implements FileSystem {
   }
 
   /** A file system on another tree, on a device like this one. */
-  private on(root: DiskDirectory, changed: MemoryFileSystemOptions): MemoryFileSystem {
+  private on(root: DiskDirectory, changed: MemoryFileSystemOptions, systemDown = false): MemoryFileSystem {
     const { observe: _observer, ...kept } = this.disk.options
     const options = { ...kept, counts: this.counts, capacityBytes: this.disk.capacityBytes, ...changed }
-    return new MemoryFileSystem(options, new MemoryDisk(options, root, this.disk))
+    const disk = new MemoryDisk(options, root, this.disk)
+    if (systemDown) disk.life++
+    return new MemoryFileSystem(options, disk)
   }
 
   private link(place: NamePlace, node: DiskNode): void {
-    if (node.kind === 'file') node.links++
-    DiskDirectory.change([{ directory: place.directory, name: place.name, node }], this.disk.next())
+    const number = this.disk.next()
+    if (node.kind === 'file') {
+      node.links++
+      node.number = number
+    }
+    DiskDirectory.change([{ directory: place.directory, name: place.name, node }], number)
     place.directory.modifiedMs = this.disk.nowMs()
   }
 

@@ -8,6 +8,7 @@ import { type KeyValueEngine, type KeyValueStore } from '../../../kernel/ports/k
 import { type Logger } from '../../../kernel/ports/telemetry.ts'
 import { parsePartitionDirectory } from '../core/segment-name.ts'
 import { formatMetaProperties, parseMetaProperties } from '../core/meta-properties.ts'
+import { CacheLife, type FoundCache } from './cache-life.ts'
 import { CheckpointFile } from './checkpoint-file.ts'
 import { readWhole } from './index-file.ts'
 
@@ -36,9 +37,11 @@ export class DataDirectory {
   id: Uuid = ''
   /** The last stop was clean. */
   clean = false
+  cache: FoundCache = 'doubtful'
   private readonly world: DataDirectoryWorld
   private readonly meta: CheckpointFile
   private readonly cleanMarker: CheckpointFile
+  private readonly life: CacheLife
   private lock: KeyValueStore | undefined
   private made = false
 
@@ -48,6 +51,7 @@ export class DataDirectory {
     const file = (name: string): CheckpointFile => new CheckpointFile(world.files, path, name)
     this.meta = file('meta.properties')
     this.cleanMarker = file(cleanMarkerName)
+    this.life = new CacheLife(world.files, path)
     this.recoveryPoints = file('recovery-point-offset-checkpoint')
     this.logStarts = file('log-start-offset-checkpoint')
     this.watermarks = file('replication-offset-checkpoint')
@@ -74,6 +78,25 @@ export class DataDirectory {
     this.lock = await engine.open(`${this.path}/.lock`)
     this.readMeta()
     this.takeCleanMarker()
+    this.cache = this.life.find()
+  }
+
+  /**
+   * All that is here has been checked, and is `sound` if so: what is written from now on is there for the next process, unless the system goes
+   * down or `doubt` is called.
+   */
+  trust(sound: boolean): void {
+    if (sound) this.life.trust()
+    else this.life.doubt()
+  }
+
+  /** The disk failed: what was written may not be there any more, although the system has not gone down. Never throws. */
+  doubt(): void {
+    try {
+      this.life.doubt()
+    } catch (error) {
+      this.world.logger.error('the next start will take what it finds for what was written: remove the file before it', { path: this.path, reason: String(error) })
+    }
   }
 
   /** Says that everything here was synced. The last thing before `close`. */

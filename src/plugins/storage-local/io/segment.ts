@@ -89,11 +89,11 @@ export class Segment implements ActiveSegment, AgingSegment {
 
   /** Makes it the segment that is appended to. `indexes` are those of its batches; `written` says that the index files have them too. */
   open(indexes: SegmentIndexes, written: boolean): void {
+    if (!this.isActive) this.handle.use()
     this.ownIndexes = indexes
     this.indexFiles = new IndexFiles(this.world.files, this.stem, written ? indexes : undefined)
     this.world.indexCache.delete(this)
     this.sidesSynced = false
-    this.handle.use()
   }
 
   /** Appends a batch, which has its offsets. A failed write leaves the file longer than `sizeBytes`; see `restoreSize`. */

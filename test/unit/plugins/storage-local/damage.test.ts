@@ -35,7 +35,7 @@ async function killed(records = 12): Promise<MemoryFileSystem> {
   await store.start()
   const log = store.create({ topic: 'damaged', topicId, partition: 0 }, settings)
   for (let index = 0; index < records; index++) append(log, makeBatch([{ timestamp: 1000 + index, value: `value ${index} ${'x'.repeat(20)}` }]))
-  return files.afterCrash({ keepUnsynced: 'all' })
+  return files.afterCrash({ keepUnsynced: 'all', systemDown: true })
 }
 
 async function recovered(files: MemoryFileSystem) {
@@ -118,7 +118,7 @@ describe('an invalid byte above the recovery point', () => {
       for (let index = 0; index < 2; index++) append(log, makeBatch([{ timestamp: 1000, value: `value ${100 * round + index} ${'y'.repeat(20)}` }]))
       expect(store.find(topicId, 0)!.endOffset).toBe(Number(name.slice(0, 20)) + 2)
       // The end of the log before is on the disk; without its checkpoint none of it counts as such.
-      files = files.afterCrash({ keepUnsynced: 'all' })
+      files = files.afterCrash({ keepUnsynced: 'all', systemDown: true })
       const checkpoint = '/data/recovery-point-offset-checkpoint'
       put(files, checkpoint, new TextEncoder().encode('0\n0\n'))
     }

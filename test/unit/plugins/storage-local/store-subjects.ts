@@ -88,7 +88,8 @@ export async function simulatedStore(seed: number, config: Record<string, unknow
       await life.store.stop()
       await begin(files, change)
     },
-    kill: change => begin(files.afterCrash({ keepUnsynced: 'all' }), change),
+    // What changes bytes is no kill of a process alone.
+    kill: change => begin(files.afterCrash({ keepUnsynced: 'all', systemDown: change !== undefined }), change),
     powerCut: () => begin(files.afterCrash({ keepUnsynced: random.fraction() < 0.3 ? 'none' : random })),
     stop: () => life.store.stop(),
   } as SimulatedStore
