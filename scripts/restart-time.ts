@@ -5,16 +5,18 @@
  *
  * The unclean tail is what lies above the recovery point at the kill, from the last index entry below it: nothing else of a log is read. It
  * is measured for a log with durability fsync, whose recovery point follows, and for one whose 1 GiB is a single active segment with
- * durability os, of which nothing counts as synced. Each with the files in the page cache and, where dd can drop them from it, without. A start on an empty
+ * durability os, of which nothing counts as synced. Each with the files in the page cache, as a process leaves them that is killed, and, where
+ * dd can drop them from it, without, as after a power cut. A start on an empty
  * directory is measured too, since loading the program and making the first files is no part of recovery: that is what a start on the log takes
  * longer than it. The broker syncs what it keeps; of the copies that are measured all is synced before.
  */
 import { spawnSync } from 'node:child_process'
-import { closeSync, cpSync, fsyncSync, mkdtempSync, openSync, readFileSync, readSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { closeSync, cpSync, fsyncSync, mkdtempSync, openSync, readFileSync, readSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createClient } from '../src/client/index.ts'
+import { NodeFileSystem } from '../src/platform/node-file-system.ts'
 import { ensureBuilt } from '../test/integration/built.ts'
 import { startBroker } from '../test/integration/broker-process.ts'
 
@@ -79,6 +81,13 @@ function readMs(ranges: readonly Range[]): number {
   return performance.now() - startedMs
 }
 
+/** The copy is what a process that was killed left, as far as the broker can tell: the file that says so names the copy. */
+function likeKilled(copy: string): void {
+  const path = join(copy, '.millrace-cache-life')
+  const life = new NodeFileSystem().cacheLife(path)
+  if (life !== undefined) writeFileSync(path, readFileSync(path, 'utf8').replace(/^cache\.life=.*$/m, `cache.life=${life}`))
+}
+
 /** Everything of the log is on the disk; where `cold`, nothing of it is in the page cache. False where that cannot be had. */
 function prepare(directory: string, cold: boolean): boolean {
   for (const name of readdirSync(join(directory, 'big-0'))) {
@@ -131,6 +140,7 @@ async function measure(directory: string, cold: boolean): Promise<Row | undefine
     const { ranges } = uncleanTail(copy)
     if (!prepare(copy, cold)) return undefined
     if (!cold) readMs(ranges)
+    if (!cold) likeKilled(copy)
     const plainMs = readMs(ranges)
     prepare(copy, cold)
     return { readMs: plainMs, restart: await startMs(copy) }
