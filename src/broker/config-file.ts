@@ -2,7 +2,8 @@ import { MillraceError, isMillraceError } from '../kernel/errors/millrace-error.
 import { type FileSystem } from '../kernel/ports/file-system.ts'
 import { importModule, resolvePath } from '../platform/module-loader.ts'
 import { type BrokerOptions } from './broker-options.ts'
-import { checkOptions } from './options-check.ts'
+import { type FaultSink } from './config-fault.ts'
+import { examineOptions } from './options-check.ts'
 
 /** Names that are looked for, in this order, where none is given. */
 export const configFileNames = ['ts', 'mjs', 'js', 'json', 'yaml', 'yml'].map((ending) => `millrace.config.${ending}`)
@@ -13,9 +14,9 @@ export interface LoadedConfig {
 }
 
 /** The configuration in `directory`, or undefined when there is none. */
-export async function findConfigFile(files: FileSystem, directory: string): Promise<LoadedConfig | undefined> {
+export async function findConfigFile(files: FileSystem, directory: string, onFault: FaultSink): Promise<LoadedConfig | undefined> {
   const name = configFileIn(files, directory)
-  return name === undefined ? undefined : await loadConfigFile(files, name, directory)
+  return name === undefined ? undefined : await loadConfigFile(files, name, directory, onFault)
 }
 
 /** The name of the configuration in `directory`; undefined when there is none. Several are refused with MR_CONFIG_FILE. */
@@ -27,16 +28,15 @@ export function configFileIn(files: FileSystem, directory: string): string | und
   return found[0]
 }
 
-/** Reads and checks a configuration; a module gives it as its default export or as the export `config`. MR_CONFIG_FILE names the path. */
-export async function loadConfigFile(files: FileSystem, name: string, directory: string): Promise<LoadedConfig> {
+/**
+ * Reads and checks a configuration; a module gives it as its default export or as the export `config`. Rejects with MR_CONFIG_FILE, which names the
+ * path, when it cannot be read; of each option that is wrong, and left out, `onFault` is told with the same code.
+ */
+export async function loadConfigFile(files: FileSystem, name: string, directory: string, onFault: FaultSink): Promise<LoadedConfig> {
   const path = resolvePath(directory, name)
   const given = await readConfigFile(files, path, directory)
-  try {
-    return { path, options: checkOptions(given) }
-  } catch (error) {
-    if (!isMillraceError(error)) throw error
-    throw new MillraceError('MR_CONFIG_FILE', { path, reason: error.message }, error)
-  }
+  const options = examineOptions(given, (error, key) => { onFault(new MillraceError('MR_CONFIG_FILE', { path, reason: error.message }, error), key) })
+  return { path, options }
 }
 
 /** What a configuration says, unchecked. MR_CONFIG_FILE names the path. */

@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { type Command } from 'commander'
 import { deferred } from '../../base/deferred.ts'
 import type { Broker, BrokerOptions, ComposedBroker } from '../../broker/index.ts'
+import type { MillraceError } from '../../kernel/errors/index.ts'
 import { keepYoungMemorySmall } from '../../platform/young-memory.ts'
 import { collect, collectPairs, endpoint, wholeNumber, type Pair } from '../option-values.ts'
 import { print, printError, UsageError } from '../output.ts'
@@ -118,20 +119,29 @@ export async function composeFromFlags(flags: StartFlags): Promise<ComposedBroke
   }
   const commandLine = optionsOf(flags)
   // Loaded here and not above: the commands that are clients start faster without a broker.
-  const [{ composeBroker }, { findConfigFile, loadConfigFile }, { NodeFileSystem }, { environmentLayer }] = await Promise.all([
-    import('../../broker/index.ts'), import('../../broker/config-file.ts'), import('../../platform/node-file-system.ts'),
+  const [{ examineComposition }, { findConfigFile, loadConfigFile }, { NodeFileSystem }, { environmentLayer }] = await Promise.all([
+    import('../../broker/create-broker.ts'), import('../../broker/config-file.ts'), import('../../platform/node-file-system.ts'),
     import('../../kernel/config/environment-layer.ts'),
   ])
   const directory = process.cwd()
   const files = new NodeFileSystem()
-  const loaded = flags.config === undefined ? await findConfigFile(files, directory) : await loadConfigFile(files, flags.config, directory)
-  const composed = await composeBroker({
+  const faults: MillraceError[] = []
+  const onFault = (error: MillraceError): void => { faults.push(error) }
+  const loaded = flags.config === undefined ? await findConfigFile(files, directory, onFault) : await loadConfigFile(files, flags.config, directory, onFault)
+  const composed = await examineComposition({
     file: loaded?.options, environment: environmentLayer(process.env, variablesOfOurs), commandLine,
     // What a file says of plugins holds wherever the broker is started; data directories are where it is started.
     directory: loaded === undefined ? directory : dirname(loaded.path),
     defaults: commandDefaults, warmUp: flags.warmUp ?? true,
-  })
+  }, onFault)
+  throwAll(faults)
   return loaded === undefined ? composed : { ...composed, configPath: loaded.path }
+}
+
+/** One line for each mistake: the last is thrown, as what ends the command. */
+function throwAll(faults: readonly MillraceError[]): void {
+  for (const fault of faults.slice(0, -1)) printError(fault)
+  if (faults.length > 0) throw faults.at(-1)!
 }
 
 function optionsOf(flags: StartFlags): BrokerOptions {
