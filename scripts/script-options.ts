@@ -6,19 +6,22 @@ export interface KnownOptions<N extends string> {
   /** Those of them that may have a fraction. */
   readonly fractions?: readonly NoInfer<N>[]
   readonly flags?: readonly string[]
+  /** Options that are words, by name: what each is when it is not given. `output` may be written `-o`. */
+  readonly texts?: Readonly<Record<string, string>>
 }
 
 export interface ScriptOptions<N extends string> {
   readonly numbers: Readonly<Record<N, number>>
   readonly flags: ReadonlySet<string>
+  readonly texts: Readonly<Record<string, string>>
 }
 
 /** What the words after `npm run NAME --` mean: `help`, or, as a sentence, what is wrong with them. */
-export function scriptOptions<N extends string>(args: readonly string[], { numbers, fractions = [], flags = [] }: KnownOptions<N>): ScriptOptions<N> | string {
+export function scriptOptions<N extends string>(args: readonly string[], { numbers, fractions = [], flags = [], texts = {} }: KnownOptions<N>): ScriptOptions<N> | string {
   let values: Readonly<Record<string, string | boolean | undefined>>
   try {
     const named = (names: readonly string[], type: 'string' | 'boolean') => Object.fromEntries(names.map((name) => [name, { type }]))
-    values = parseArgs({ args: [...args], options: { ...named(Object.keys(numbers), 'string'), ...named([...flags, 'help'], 'boolean') } }).values as typeof values
+    values = parseArgs({ args: [...args], options: { ...named([...Object.keys(numbers), ...Object.keys(texts)], 'string'), ...('output' in texts ? { output: { type: 'string' as const, short: 'o' } } : {}), ...named([...flags, 'help'], 'boolean') } }).values as typeof values
   } catch (error) {
     // In the words of parseArgs, without its advice about how to write positional arguments.
     return (error as Error).message.split(/\. To specify/)[0]!
@@ -32,7 +35,8 @@ export function scriptOptions<N extends string>(args: readonly string[], { numbe
     if (!(isFraction ? /^\d+(\.\d+)?$/ : /^\d{1,15}$/).test(text)) return `--${name} ${text}: it takes a ${isFraction ? '' : 'whole '}number`
     read[name] = Number(text)
   }
-  return { numbers: read, flags: new Set(flags.filter((name) => values[name] === true)) }
+  const words = Object.fromEntries(Object.entries(texts).map(([name, byDefault]) => [name, (values[name] as string | undefined) ?? byDefault]))
+  return { numbers: read, flags: new Set(flags.filter((name) => values[name] === true)), texts: words }
 }
 
 /** The same for a script: help that was asked for ends it with 0, wrong use with 2. */

@@ -12,9 +12,10 @@ import { setAsideFile } from './io/set-aside.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { LogRecovery, discardSegment, durableTo, scanBuffer } from './log-recovery.ts'
 import { type LogState } from './log-state.ts'
-import { type RedoPlan } from './core/redo-history.ts'
+import { endOf, type RedoPlan } from './core/redo-history.ts'
+import { type RedoEntry } from './core/redo-group.ts'
 import { putBatches } from './redo-recovery.ts'
-import { keepProducersBelow, recoverProducers, snapshotOffsets, snapshotPath, writeProducerSnapshot } from './producer-recovery.ts'
+import { keepProducersBelow, producersKeptFrom, recoverProducers, snapshotOffsets, snapshotPath, writeProducerSnapshot } from './producer-recovery.ts'
 
 export interface LoadReport {
   /** Bytes that were read and checked. */
@@ -95,14 +96,25 @@ class LogLoader {
   }
 
   /** Puts back what the redo log has. What is no file cannot take it: the redo log keeps it then. */
-  private redo({ batches }: RedoPlan): void {
+  private redo({ batches, below }: RedoPlan): void {
     const { log } = this
-    for (const { segmentBase } of batches) {
+    const kept = below.filter(batch => this.isWantedBelow(batch))
+    const all = [...kept, ...batches]
+    for (const { segmentBase } of all) {
       const path = `${log.directory}/${segmentFileName(segmentBase, '.log')}`
       const kind = log.world.files.stat(path)?.kind ?? 'file'
       if (kind !== 'file') throw log.corrupt(segmentBase, path, 'it is no file')
     }
-    putBatches(log.world.files, log.directory, batches)
+    putBatches(log.world.files, log.directory, all)
+  }
+
+  /**
+   * Of a segment that was deleted nothing is put back: before it went, a snapshot of its producers was on the disk. Without one it has not been
+   * deleted yet, and a batch of it that a producer sends again must be known.
+   */
+  private isWantedBelow(batch: RedoEntry): boolean {
+    const { log } = this
+    return log.world.files.stat(`${log.directory}/${segmentFileName(batch.segmentBase, '.log')}`) !== undefined || !producersKeptFrom(log, endOf(batch))
   }
 
   /** Finishes or undoes what was under way, and lists the segments with their sizes. */

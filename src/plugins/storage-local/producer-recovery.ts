@@ -91,6 +91,11 @@ export function keepProducersBelow(log: LogState, offset: number): void {
   files.syncDirectory(log.directory)
 }
 
+/** Whether a snapshot has the producers of what lies below `offset`, and perhaps of more. */
+export function producersKeptFrom(log: LogState, offset: number): boolean {
+  return snapshotOffsets(log).some(covered => covered >= offset && readSnapshot(log, covered) !== undefined)
+}
+
 function readSnapshot(log: LogState, offset: number): ProducerEntry[] | undefined {
   const bytes = readWhole(log.world.files, snapshotPath(log, offset))
   return bytes === undefined ? undefined : decodeProducerSnapshot(bytes)

@@ -38,6 +38,11 @@ export function only(change: number): CrashChoice {
   return { pick: changes => changes.indexOf(change) + 1 }
 }
 
+/** These are in, each with what it overwrote, and no others. */
+export function these(numbers: ReadonlySet<number>): CrashChoice {
+  return { pick: changes => changes.findLastIndex(number => numbers.has(number)) + 1 }
+}
+
 /** From a pick of a kind of thing: how many of its changes are in. */
 type Draw = (changes: readonly number[]) => number
 

@@ -26,18 +26,25 @@ export interface CrashEnumeration {
   readonly images: number
 }
 
+/** A moment of a run, kept aside. */
+export interface KeptMoment {
+  /** As `CrashPoint` has it. */
+  readonly step: string
+  readonly noted: unknown
+  readonly moment: CrashMoment<MemoryFileSystem>
+}
+
 /**
- * Crashes between all steps of a run: the power is cut before each of its calls on the files, and at the end, and each disk that may be left is
- * checked. The run itself is done once and not disturbed. A check that throws ends it, with the words to find the place again.
+ * Does a run once, undisturbed, and keeps the moment before each of its calls on the files, and that at its end, unless a crash leaves then
+ * what it leaves at the one before, and no more is promised. The same in every run that makes the same calls.
  */
-export async function enumerateCrashes({ files, run, check, note, ...options }: CrashEnumerationOptions): Promise<CrashEnumeration> {
-  const moments: { readonly step: string, readonly noted: unknown, readonly moment: CrashMoment<MemoryFileSystem> }[] = []
+export async function keepCrashMoments({ files, run, note }: Pick<CrashEnumerationOptions, 'files' | 'run' | 'note'>): Promise<KeptMoment[]> {
+  const moments: KeptMoment[] = []
   let version: number | undefined
   let calls = 0
   const keep = (step: string): void => {
     const noted = note?.()
     const last = moments.at(-1)
-    // A crash between two calls that change nothing, and with nothing more promised, leaves what the one before left.
     if (files.version === version && Object.is(last?.noted, noted)) return
     version = files.version
     moments.push({ step, noted, moment: files.crashMoment() })
@@ -53,6 +60,15 @@ export async function enumerateCrashes({ files, run, check, note, ...options }: 
     files.observe = before
   }
   keep('at the end')
+  return moments
+}
+
+/**
+ * Crashes between all steps of a run: the power is cut before each of its calls on the files, and at the end, and each disk that may be left is
+ * checked. The run itself is done once and not disturbed. A check that throws ends it, with the words to find the place again.
+ */
+export async function enumerateCrashes({ files, run, check, note, ...options }: CrashEnumerationOptions): Promise<CrashEnumeration> {
+  const moments = await keepCrashMoments({ files, run, ...(note === undefined ? {} : { note }) })
   let images = 0
   for (const { step, noted, moment } of moments) {
     for (const { what, files: left } of moment.images(options)) {

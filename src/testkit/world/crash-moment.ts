@@ -1,5 +1,5 @@
 import { Prng } from '../../base/prng.ts'
-import { allBut, byChance, everythingUnsynced, nothingUnsynced, only, upTo, type CrashChoice } from './crash-choice.ts'
+import { allBut, byChance, everythingUnsynced, nothingUnsynced, only, these, upTo, type CrashChoice } from './crash-choice.ts'
 import { versionGroups } from './disk-change.ts'
 import { type DiskDirectory, type NamesReachDisk } from './disk-directory.ts'
 import { nameGroups } from './disk-tree.ts'
@@ -7,6 +7,8 @@ import { nameGroups } from './disk-tree.ts'
 export interface CrashImagesOptions {
   /** So many images by chance, with torn and reordered blocks. Default 16. */
   readonly random?: number
+  /** With so many unsynced changes or fewer, every subset of them too. Default 0. */
+  readonly subsetsOf?: number
   /** Of what is by chance. Default 1. */
   readonly seed?: number
   /** No more than so many, of which `random` are by chance; what is left out is spread evenly. Default 1000. */
@@ -58,12 +60,12 @@ export class CrashMoment<Files> {
   }
 
   /**
-   * Nothing in, everything in, everything up to each change, each change left out, each change alone, and so many by chance. Images that
-   * would be equal come once: a write that another one covers cannot be missing without it.
+   * Nothing in, everything in, everything up to each change, each change left out, each change alone, every subset of a few, and so many by
+   * chance. Images that would be equal come once: a write that another one covers cannot be missing without it.
    */
   *images(options: CrashImagesOptions = {}): Generator<CrashImage<Files>> {
-    const { random = 16, seed = 1, most = 1000, blockBytes = 512 } = options
-    for (const { what, choice } of spread(this.plans(blockBytes), Math.max(2, most - random))) yield { what, files: this.parts.make(choice, blockBytes) }
+    const { random = 16, seed = 1, most = 1000, blockBytes = 512, subsetsOf = 0 } = options
+    for (const { what, choice } of spread(this.plans(blockBytes, subsetsOf), Math.max(2, most - random))) yield { what, files: this.parts.make(choice, blockBytes) }
     if (this.changes.length === 0) return
     for (let index = 0; index < random; index++) yield this.imageByChance(index, seed, options)
   }
@@ -76,7 +78,7 @@ export class CrashMoment<Files> {
     return { what: `chance ${index} of seed ${seed}, blocks of ${blockBytes}`, files: this.parts.make(choice, blockBytes) }
   }
 
-  private plans(blockBytes: number): Plan[] {
+  private plans(blockBytes: number, subsetsOf: number): Plan[] {
     const { changes } = this
     const last = changes.length - 1
     const all: Plan[] = [
@@ -85,6 +87,7 @@ export class CrashMoment<Files> {
       ...changes.slice(0, -1).map(({ number, what }, index) => ({ what: `${index + 1} of ${last + 1} in order, up to: ${what}`, choice: upTo(number) })),
       ...changes.map(({ number, what }) => ({ what: `all but: ${what}`, choice: allBut(number) })),
       ...changes.map(({ number, what }) => ({ what: `only: ${what}`, choice: only(number) })),
+      ...(changes.length <= subsetsOf ? subsets(changes) : []),
     ]
     const groups = this.groups(blockBytes)
     const seen = new Set<string>()
@@ -103,6 +106,13 @@ export class CrashMoment<Files> {
     })
     return groups
   }
+}
+
+function subsets(changes: readonly UnsyncedChange[]): Plan[] {
+  return Array.from({ length: 2 ** changes.length }, (_, bits) => {
+    const chosen = changes.filter((_change, index) => (bits >> index) & 1)
+    return { what: `these: ${chosen.map(({ what }) => what).join('; ')}`, choice: these(new Set(chosen.map(({ number }) => number))) }
+  })
 }
 
 /** Evenly spaced ones; the first two always. */

@@ -1,3 +1,5 @@
+import { TraceHash } from './trace-hash.ts'
+
 const chunkBytes = 4096
 
 /** A piece of a content. Only its owner may change it; whoever else holds it makes a copy first. */
@@ -73,6 +75,17 @@ export class DiskContent {
     if (bytes.length > 0 && end > this.length) this.length = end
   }
 
+  /** Adds size and bytes. Chunks are looked at once in their life: call it of a copy, of which nobody may change any. */
+  addTo(hash: TraceHash): void {
+    hash.addNumber(this.length)
+    for (const [index, chunk] of this.chunks.entries()) {
+      const digest = chunk === undefined ? '' : digestOf(chunk.bytes)
+      if (digest === '') continue
+      hash.addNumber(index)
+      hash.addText(digest)
+    }
+  }
+
   /** Cuts off, or lengthens with zeros. */
   truncate(size: number): void {
     if (size < this.length) {
@@ -105,3 +118,18 @@ export class DiskContent {
 }
 
 const noBytes = new Uint8Array(0)
+
+const digests = new WeakMap<Uint8Array, string>()
+
+/** Of bytes that never change, without the zeros at their end; empty when there is nothing else. */
+function digestOf(bytes: Uint8Array): string {
+  let digest = digests.get(bytes)
+  if (digest !== undefined) return digest
+  let length = bytes.length
+  while (length > 0 && bytes[length - 1] === 0) length--
+  const hash = new TraceHash()
+  hash.addBytes(bytes, 0, length)
+  digest = length === 0 ? '' : hash.digest()
+  digests.set(bytes, digest)
+  return digest
+}

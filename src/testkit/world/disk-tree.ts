@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.ts'
 import { type CrashOfDisk } from './disk-change.ts'
 import { applyOperation, DiskDirectory, touches, type DiskNode, type NameOperation, type NamesReachDisk } from './disk-directory.ts'
+import { TraceHash } from './trace-hash.ts'
 
 /** The tree as another process on the same machine has it: what is seen, what is on the disk, and all that lies between. */
 export function forkTree(root: DiskDirectory): DiskDirectory {
@@ -32,6 +33,23 @@ export function forkTree(root: DiskDirectory): DiskDirectory {
     copy.pending = directory.pending.map(operationOf)
   }
   return of(root)
+}
+
+/** 16 hexadecimal digits of all that readers find in the tree, but times. */
+export function contentDigest(root: DiskDirectory): string {
+  const hash = new TraceHash()
+  const add = (directory: DiskDirectory): void => {
+    for (const name of [...directory.entries.keys()].sort()) {
+      const node = directory.entries.get(name)!
+      hash.addText(`${node.kind} ${name}/`)
+      if (node.kind === 'file') node.content().addTo(hash)
+      else add(node)
+    }
+    // No name is empty: here the directory ends.
+    hash.addText('/')
+  }
+  add(root)
+  return hash.digest()
 }
 
 /** The tree as a power cut leaves it. The given one is not changed. */

@@ -7,7 +7,7 @@ import { CrashMoment } from './crash-moment.ts'
 import { DiskContent } from './disk-content.ts'
 import { DiskDirectory, type DiskNode, type NameChange } from './disk-directory.ts'
 import { DiskFile } from './disk-file.ts'
-import { crashedTree, forkTree } from './disk-tree.ts'
+import { contentDigest, crashedTree, forkTree } from './disk-tree.ts'
 import { badPath, nodeAt, placeAt, type NamePlace } from './disk-walk.ts'
 import { type FaultCounts } from './fault-counts.ts'
 import { type FileFaults, type FileOperation, type FileOperationKind, type Hit } from './file-faults.ts'
@@ -190,6 +190,11 @@ export class MemoryFileSystem implements FileSystem {
   /** Rot on the medium: a bit of a file changes, and nobody is told. */
   flipBit(path: string, position: number, bit: number): void {
     this.damage.flipBit(path, position, bit)
+  }
+
+  /** 16 hexadecimal digits of all names, sizes and bytes as readers find them, times left out: equal for equal disks. */
+  contentDigest(): string {
+    return contentDigest(this.root)
   }
 
   /** Changes that a power cut could take: of contents and of names. */

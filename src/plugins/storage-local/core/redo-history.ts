@@ -62,6 +62,8 @@ export interface RedoPlan {
   readonly partition: number
   /** Batches in the order in which they are to be put in their places. */
   readonly batches: readonly RedoEntry[]
+  /** Batches of segments wholly below the log start, in order: wanted where such a segment is there still, or nothing else tells its producers. */
+  readonly below: readonly RedoEntry[]
   /** What is below was on the disk, here or in its segment: a byte there that is wrong is rot. */
   readonly durableTo: number
   /** The log was being removed. */
@@ -92,7 +94,7 @@ export function entriesByLog(groups: readonly RedoGroup[]): Map<string, RedoEntr
 
 /**
  * What is to be done for one log. What lies below its recovery point or a later barrier is on the disk; what a later reset cut is gone; a
- * segment wholly below the log start is wanted no more. All of it may be done again: a batch is put where it was.
+ * segment wholly below the log start is wanted for its producers alone. All of it may be done again: a batch is put where it was.
  */
 export function planLog(entries: readonly RedoEntry[], { recoveryPoint, startOffset }: LogPoints): RedoPlan {
   const settled = settledAt(entries, recoveryPoint)
@@ -109,10 +111,11 @@ export function planLog(entries: readonly RedoEntry[], { recoveryPoint, startOff
   })
   // A segment that reaches above the start has to be whole from its first byte on.
   const wanted = new Set(batches.filter(batch => endOf(batch) > startOffset).map(batch => batch.segmentBase))
+  const below = batches.filter(batch => !wanted.has(batch.segmentBase))
   batches = batches.filter(batch => wanted.has(batch.segmentBase))
   // Behind a gap, which was to be synced in the segment, nothing is promised.
   for (const batch of batches) if (batch.offset <= Math.max(durableTo, startOffset)) durableTo = Math.max(durableTo, endOf(batch))
-  return { topicId: uuidFromBytes(entries[0]!.topicId), partition: entries[0]!.partition, batches, durableTo, removed }
+  return { topicId: uuidFromBytes(entries[0]!.topicId), partition: entries[0]!.partition, batches, below, durableTo, removed }
 }
 
 /** For each entry, below which offset a barrier behind it, with no reset between, says that the segments hold everything. */
@@ -128,7 +131,8 @@ function settledAt(entries: readonly RedoEntry[], floor: number): number[] {
   return settled
 }
 
-function endOf({ bytes, offset }: RedoEntry): number {
+/** Behind the last offset of its batch. */
+export function endOf({ bytes, offset }: RedoEntry): number {
   return bytes.length >= batchHeaderBytes ? lastOffsetOf(bytes, 0) + 1 : offset
 }
 

@@ -159,6 +159,7 @@ export class IndexFiles {
   private timesWritten: number
   /** Something was written that was not synced since. */
   private unsynced = true
+  private namesSynced = false
 
   /** `written` says that the files hold the indexes as they were loaded. */
   constructor(files: FileSystem, stem: string, written?: SegmentIndexes) {
@@ -190,8 +191,22 @@ export class IndexFiles {
     this.unsynced = false
     this.syncFile('.index', error => {
       if (error !== undefined) return done(error)
-      this.syncFile('.timeindex', done)
+      this.syncFile('.timeindex', failure => { done(failure ?? this.syncNames()) })
     })
+  }
+
+  /** Gives what went wrong. */
+  private syncNames(): unknown {
+    if (this.namesSynced) return undefined
+    try {
+      const directory = this.stem.slice(0, this.stem.lastIndexOf('/'))
+      // Of a log that was deleted meanwhile.
+      if (this.files.stat(directory) !== undefined) this.files.syncDirectory(directory)
+      this.namesSynced = true
+      return undefined
+    } catch (error) {
+      return error
+    }
   }
 
   private syncFile(suffix: string, done: (error: unknown) => void): void {

@@ -29,7 +29,7 @@ export function syncSegment(files: FileSystem, segment: Segment, done: (error: u
 }
 
 /**
- * Makes the index files of a closed segment and the producer snapshot at its end durable, one after the other. Until then the recovery
+ * Makes the index files of a closed segment and the producer snapshot at its end durable, one after the other, and their names. Until then the recovery
  * point stays below its end, so that a crash has them made anew.
  */
 export function syncSides(files: FileSystem, segment: Segment, endOffset: number, done: (error: unknown) => void): void {
@@ -38,11 +38,12 @@ export function syncSides(files: FileSystem, segment: Segment, endOffset: number
     // Not after the segment was deleted: its files are gone, or have other names.
     if (segment.released) return done(undefined)
     const path = paths.shift()
-    if (path === undefined) {
-      segment.sidesSynced = true
-      return done(undefined)
-    }
     try {
+      if (path === undefined) {
+        files.syncDirectory(segment.directory)
+        segment.sidesSynced = true
+        return done(undefined)
+      }
       // A snapshot that could not be written has nothing to sync.
       if (files.stat(path) === undefined) return next()
       const file = files.open(path, 'update')

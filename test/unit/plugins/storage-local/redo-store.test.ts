@@ -141,6 +141,27 @@ describe('a store with a redo log', () => {
     }
   })
 
+  it('knows a batch that is sent again although its record was deleted and the redo log alone had it', async () => {
+    const files = new MemoryFileSystem()
+    const { store } = make(files)
+    await store.start()
+    const log = store.create(id, settings)
+    append(log, makeBatch(1))
+    await turns()
+    await store.flush()
+    const sent = (): Uint8Array => makeBatch(1, { producerId: 7, producerEpoch: 0, baseSequence: 0 })
+    append(log, sent())
+    await turns()
+    log.raiseHighWatermark(2)
+    log.deleteTo(2)
+    const { store: again } = make(files.afterCrash({ keepUnsynced: 'none' }))
+    await again.start()
+    const found = again.find(id.topicId, 0)!
+    expect([found.startOffset, found.endOffset]).toEqual([2, 2])
+    expect(append(found, sent())).toMatchObject({ duplicate: true, baseOffset: 1 })
+    await again.stop()
+  })
+
   it('acknowledges what a truncation that found the disk full has left, once it is in the segment', async () => {
     const files = new MemoryFileSystem()
     const { store, log } = await begun(files)

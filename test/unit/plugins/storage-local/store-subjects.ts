@@ -41,12 +41,22 @@ export interface TestStore {
   readonly fatalErrors: unknown[]
 }
 
+const settingsMade = new Map<string, BrokerSettingsMap>()
+
+/** They never change: crash tests make thousands of stores with the same. */
+function settingsOf(entries: readonly (readonly [string, string])[]): BrokerSettingsMap {
+  const key = JSON.stringify(entries)
+  const made = settingsMade.get(key) ?? new BrokerSettingsMap({ commandLine: new Map(entries) })
+  settingsMade.set(key, made)
+  return made
+}
+
 /** A store that is not started yet. What is to run soon runs by itself; the test says when time passes. */
 export function makeStore(options: StoreOptions): TestStore {
   const { files, timers, directories = ['/data'], engine = new VolatileKeyValueEngine(), seed = 1, nodeId = 1 } = options
   const logger = new LinesLogger()
   const fatalErrors: unknown[] = []
-  const settings = new BrokerSettingsMap({ commandLine: new Map([['log.dirs', directories.join(',')], ...Object.entries(options.settings ?? {})]) })
+  const settings = settingsOf([['log.dirs', directories.join(',')], ...Object.entries(options.settings ?? {})])
   const store = new SegmentedLogStore({
     clock: timers.clock, timers: { after: (delayMs, callback) => timers.after(delayMs, callback), soon: queueMicrotask }, random: new SeededRandom(seed), files, engine, compression: new NodeCompression(), settings, logger,
     identity: { clusterId: options.clusterId ?? clusterId, nodeId, incarnationId: clusterId },

@@ -1,0 +1,158 @@
+/**
+ * Cuts the power between and inside all steps of every file protocol, and recovers each disk that may be left:
+ *
+ *   npm run crash:images                        100,000 images, on two cores
+ *   npm run crash:images -- --images 10000 --seed 7
+ *   npm run crash:images -- --protocol truncate --seed 7 --moment 12 --image 3    one image again, as a fault names it
+ *
+ * Round after round, each of all protocols with the next seed, until there are so many. Ends with 1 when an image was not recovered as promised.
+ */
+import { fork, type ChildProcess } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { crashProtocols } from '../test/crash/images/crash-protocols.ts'
+import { commandFor, runProtocol, type CrashFault, type ProtocolResult } from '../test/crash/images/crash-protocol.ts'
+import { scriptOptionsOrExit } from './script-options.ts'
+
+/** Of each moment. */
+const bounds = { most: 24, random: 8, subsetsOf: 5 }
+const usage = `Usage: npm run crash:images [-- OPTIONS]
+
+  --images N       at least so many images (default: 100000)
+  --seed N         the seed of the first round; the next ones count up (default: 1)
+  --protocol NAME  only this one
+  --moment N --image N   with --protocol and --seed: this image alone
+  --workers N      processes at work (default: 2)
+  -o json          the result as one JSON object on stdout
+
+Protocols: ${crashProtocols.map(({ name }) => name).join(', ')}`
+
+interface Task {
+  readonly protocol: string
+  readonly seed: number
+}
+
+interface Answer extends Omit<ProtocolResult, 'digests'> {
+  readonly digests: readonly string[]
+  readonly ms: number
+}
+
+/** What all runs of one protocol came to. */
+interface Row {
+  runs: number
+  moments: number
+  images: number
+  fenced: number
+  faults: number
+  ms: number
+  readonly digests: Set<string>
+}
+
+async function answer({ protocol, seed }: Task): Promise<Answer> {
+  const beganMs = performance.now()
+  const { digests, ...result } = await runProtocol(crashProtocols.find(({ name }) => name === protocol)!, { seed, ...bounds })
+  return { ...result, digests: [...digests], ms: performance.now() - beganMs }
+}
+
+function startWorker(): ChildProcess {
+  const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+  return fork(fileURLToPath(import.meta.url), ['worker'], { execArgv: ['--import', loader] })
+}
+
+function ask(worker: ChildProcess, task: Task): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const ended = (code: number | null): void => reject(new Error(`a worker ended with ${code ?? 'a signal'} at ${task.protocol}, seed ${task.seed}`))
+    worker.once('exit', ended)
+    worker.once('message', (message: Answer) => {
+      worker.off('exit', ended)
+      resolve(message)
+    })
+    worker.send(task)
+  })
+}
+
+/** Whole rounds, so that the same options try the same images. */
+async function runAll(names: readonly string[], first: number, wanted: number, workers: readonly ChildProcess[], see: (answer: Answer) => void): Promise<void> {
+  let images = 0
+  for (let seed = first; images < wanted; seed++) {
+    const tasks = names.map(protocol => ({ protocol, seed }))
+    let [found, faults] = [0, 0]
+    await Promise.all(workers.map(async worker => {
+      for (let task = tasks.shift(); task !== undefined; task = tasks.shift()) {
+        const result = await ask(worker, task)
+        found += result.images
+        faults += result.faults.length
+        see(result)
+      }
+    }))
+    images += found
+    if (faults > 0 || found === 0) return
+  }
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+async function main(): Promise<void> {
+  const { numbers, texts } = scriptOptionsOrExit(usage, {
+    numbers: { images: 100_000, seed: 1, moment: -1, image: -1, workers: 2 }, texts: { protocol: '', output: 'text' },
+  })
+  const { protocol, output } = texts as { readonly protocol: string, readonly output: string }
+  const names = crashProtocols.map(({ name }) => name).filter(name => protocol === '' || name === protocol)
+  const isOne = numbers.moment >= 0 && numbers.image >= 0
+  if (names.length === 0 || !/^(text|json)$/.test(output) || (isOne && protocol === '') || numbers.workers < 1) {
+    console.error(`error: ${names.length === 0 ? `there is no protocol "${protocol}"` : isOne && protocol === '' ? '--moment and --image need --protocol' : `see what each option takes`}\n\n${usage}`)
+    process.exit(2)
+  }
+  const beganMs = performance.now()
+  const say = (line: string): void => { if (output === 'text') console.log(line) }
+  const faults: CrashFault[] = []
+  const rows = new Map<string, Row>()
+  const take = ({ protocol: name, seed, moments, images, fenced, digests, ms, faults: found }: Answer): void => {
+    const row = rows.get(name) ?? { runs: 0, moments: 0, images: 0, fenced: 0, faults: 0, ms: 0, digests: new Set<string>() }
+    rows.set(name, row)
+    row.runs++
+    row.moments += moments
+    row.images += images
+    row.fenced += fenced
+    row.faults += found.length
+    row.ms += ms
+    for (const digest of digests) row.digests.add(digest)
+    faults.push(...found)
+    say(`${name}, seed ${seed}: ${moments} moments, ${images} images, ${found.length} faults, ${seconds(ms)}`)
+    for (const fault of found) say(`FAULT ${fault.protocol}, seed ${fault.seed}, ${fault.step}, with ${fault.what}: ${fault.reason}\n  to see it again: ${commandFor(fault)}`)
+  }
+  if (isOne) {
+    const { digests, ...result } = await runProtocol(crashProtocols.find(({ name }) => name === protocol)!, { seed: numbers.seed, only: { moment: numbers.moment, image: numbers.image }, ...bounds })
+    take({ ...result, digests: [...digests], ms: performance.now() - beganMs })
+  } else {
+    const workers = Array.from({ length: numbers.workers }, startWorker)
+    try {
+      await runAll(names, numbers.seed, numbers.images, workers, take)
+    } finally {
+      for (const worker of workers) worker.kill()
+    }
+  }
+  report(rows, faults, performance.now() - beganMs, output === 'json')
+  process.exitCode = faults.length === 0 && [...rows.values()].some(({ images }) => images > 0) ? 0 : 1
+}
+
+function report(rows: ReadonlyMap<string, Row>, faults: readonly CrashFault[], ms: number, asJson: boolean): void {
+  const all = [...rows].map(([protocol, { digests, ms: ownMs, ...row }]) => ({ protocol, ...row, distinct: digests.size, ms: Math.round(ownMs) }))
+  const distinct = new Set([...rows.values()].flatMap(({ digests }) => [...digests])).size
+  const sum = (of: (row: typeof all[number]) => number): number => all.reduce((total, row) => total + of(row), 0)
+  const total = {
+    runs: sum(row => row.runs), moments: sum(row => row.moments), images: sum(row => row.images), distinct, fenced: sum(row => row.fenced), faults: sum(row => row.faults), ms: Math.round(ms),
+  }
+  if (asJson) return console.log(JSON.stringify({ protocols: all, total, faults: faults.map(fault => ({ ...fault, again: commandFor(fault) })) }, null, 2))
+  console.log(`\n${'protocol'.padEnd(36)}${['runs', 'moments', 'images', 'distinct', 'fenced', 'faults', 'time'].map(name => name.padStart(10)).join('')}`)
+  for (const { protocol, ...row } of [...all, { protocol: 'total', ...total }]) {
+    const { runs, moments, images, distinct: own, fenced, faults: found, ms: tookMs } = row
+    console.log(protocol.padEnd(36) + [runs, moments, images, own, fenced, found].map(number => number.toLocaleString('en').padStart(10)).join('') + seconds(tookMs).padStart(10))
+  }
+}
+
+if (process.argv[2] === 'worker') {
+  process.on('message', (task: Task) => {
+    void answer(task).then(result => { process.send!(result) })
+  })
+} else await main()

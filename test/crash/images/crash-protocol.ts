@@ -1,0 +1,99 @@
+import { type CrashImagesOptions } from '../../../src/testkit/index.ts'
+
+/** What a recovery came to. `fenced`: the product says by an error of the table that it does not serve, where it must not. */
+export type Recovery = 'recovered' | 'fenced'
+
+/** One thing that a power cut may leave. */
+export interface CrashCase {
+  /** What of the unsynced changes is in. */
+  readonly what: string
+  /** Equal for equal disks. */
+  readonly digest: string
+  /** Recovers, and throws when something promised is missing, changed, or not the same after another recovery. `number` counts the cases of a run. */
+  check(number: number): Promise<Recovery>
+}
+
+/** A moment of a protocol at which the power may be cut. */
+export interface CrashStep {
+  /** `before write /data/log, call 17`. */
+  readonly step: string
+  cases(bounds: CrashImagesOptions): Iterable<CrashCase>
+}
+
+/**
+ * A way in which files are changed, of several steps, to be crashed between and inside them. Whoever has files of its own that must survive
+ * a power cut adds one to `crashProtocols`.
+ */
+export interface CrashProtocol {
+  readonly name: string
+  /** Done once; the same for the same seed. Gives its moments in their order. */
+  play(seed: number): Promise<readonly CrashStep[]>
+}
+
+/** Where a fault was found. */
+export interface CrashFault {
+  readonly protocol: string
+  readonly seed: number
+  readonly moment: number
+  readonly image: number
+  readonly step: string
+  readonly what: string
+  readonly reason: string
+}
+
+export interface ProtocolResult {
+  readonly protocol: string
+  readonly seed: number
+  readonly moments: number
+  readonly images: number
+  /** Of the images, those with digests of their own, by which images of several runs may be counted together. */
+  readonly digests: ReadonlySet<string>
+  readonly fenced: number
+  readonly faults: readonly CrashFault[]
+}
+
+export interface ProtocolRun extends CrashImagesOptions {
+  /** Of the protocol, and of the images by chance. */
+  readonly seed: number
+  /** Only this moment, and of it only this image, both counted from 0. */
+  readonly only?: { readonly moment: number, readonly image: number }
+  /** Of more moments, so many are tried, evenly spread. Default: all. */
+  readonly momentsMax?: number
+  /** A run of one seed ends after so many faults. Default 3: more of them tell nothing new. */
+  readonly faultsMax?: number
+}
+
+/** Plays a protocol once and recovers each image that a power cut may leave of it. Faults are given, not thrown. */
+export async function runProtocol(protocol: CrashProtocol, { seed, only, momentsMax = Infinity, faultsMax = 3, ...bounds }: ProtocolRun): Promise<ProtocolResult> {
+  const steps = await protocol.play(seed)
+  const digests = new Set<string>()
+  const faults: CrashFault[] = []
+  let [moments, images, fenced] = [0, 0, 0]
+  for (const [moment, { step, cases }] of steps.entries()) {
+    if (only === undefined ? !isChosen(moment, steps.length, momentsMax) : only.moment !== moment) continue
+    moments++
+    let image = -1
+    for (const found of cases({ ...bounds, seed: seed + moment })) {
+      image++
+      if (only !== undefined && only.image !== image) continue
+      images++
+      digests.add(found.digest)
+      try {
+        if (await found.check(moment + image) === 'fenced') fenced++
+      } catch (error) {
+        faults.push({ protocol: protocol.name, seed, moment, image, step, what: found.what, reason: error instanceof Error ? error.message : String(error) })
+        if (faults.length >= faultsMax) return { protocol: protocol.name, seed, moments, images, digests, fenced, faults }
+      }
+    }
+  }
+  return { protocol: protocol.name, seed, moments, images, digests, fenced, faults }
+}
+
+/** Whether it is one of `most` that are spread evenly over `count`. */
+const isChosen = (index: number, count: number, most: number): boolean =>
+  most >= count || Math.floor((index + 1) * most / count) > Math.floor(index * most / count)
+
+/** The command that tries this one image again. */
+export function commandFor({ protocol, seed, moment, image }: Pick<CrashFault, 'protocol' | 'seed' | 'moment' | 'image'>): string {
+  return `npm run crash:images -- --protocol '${protocol}' --seed ${seed} --moment ${moment} --image ${image}`
+}

@@ -1,0 +1,38 @@
+import { type CrashProtocol } from './crash-protocol.ts'
+import { keepCrashMoments } from '../../../src/testkit/index.ts'
+import { type StorePromises } from './log-promise.ts'
+import { checkStore } from './store-check.ts'
+import { StoreStage, type StageOptions } from './store-stage.ts'
+
+export interface StoreScript<Prepared> extends StageOptions {
+  readonly name: string
+  /** Other options for some seeds. */
+  readonly vary?: (seed: number) => StageOptions
+  /** What comes before, undisturbed; without it a store is started. */
+  readonly prepare?: (stage: StoreStage) => Prepared | Promise<Prepared>
+  /** What is crashed between and inside its steps. */
+  readonly run: (stage: StoreStage, prepared: Prepared) => unknown
+}
+
+/** A protocol of the log store: every image is recovered by a store of the same settings. */
+export function storeProtocol<Prepared = void>({ name, prepare, run, vary, ...fixed }: StoreScript<Prepared>): CrashProtocol {
+  return {
+    name,
+    async play(seed) {
+      const varied = vary?.(seed)
+      const options: StageOptions = { config: { ...fixed.config, ...varied?.config }, disk: { ...fixed.disk, ...varied?.disk } }
+      const stage = new StoreStage(seed, options)
+      if (prepare === undefined) await stage.start()
+      const prepared = await prepare?.(stage) as Prepared
+      const moments = await keepCrashMoments({ files: stage.files, run: async () => { await run(stage, prepared) }, note: () => stage.ledger.promises })
+      return moments.map(({ step, noted, moment }) => ({
+        step,
+        *cases(bounds) {
+          for (const { what, files } of moment.images(bounds)) {
+            yield { what, digest: files.contentDigest(), check: (number: number) => checkStore(files, noted as StorePromises, options, number) }
+          }
+        },
+      }))
+    },
+  }
+}
