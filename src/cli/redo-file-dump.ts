@@ -1,9 +1,11 @@
 import pc from 'picocolors'
 import { uuidFromBytes } from '../base/uuid.ts'
 import { type FileSystem } from '../kernel/ports/file-system.ts'
-import { groupsIn, missingFile, orderGroups, RedoHole, type RedoEntry, type RedoGroup } from '../plugins/storage-local/index.ts'
+import { cutOffFile, groupsIn, missingFile, orderGroups, RedoHole, type RedoEntry, type RedoGroup } from '../plugins/storage-local/index.ts'
 import { print, printJson, type OutputFormat } from './output.ts'
 import { wholeFile } from './whole-file.ts'
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 const describe = ({ kind, offset, topicId, partition, segmentBase, position, bytes }: RedoEntry) => ({
   kind, topicId: uuidFromBytes(topicId), partition, offset, ...(kind === 'batch' ? { segmentBase, position, bytes: bytes.length } : {}),
@@ -41,8 +43,10 @@ export function redoHoleIn(files: FileSystem, paths: readonly string[]): string 
   for (let reads = 1; ; reads++) {
     try {
       orderGroups(paths.flatMap((path) => [...groupsIn(wholeFile(files, path))]))
-      const missing = missingFile(paths.map((path) => path.slice(path.lastIndexOf('/') + 1)))
-      return missing === undefined ? undefined : `the file ${missing} is missing`
+      const missing = missingFile(paths.map(nameOf))
+      if (missing !== undefined) return `the file ${missing} is missing`
+      const cutOff = cutOffFile(new Map(paths.map((path) => [nameOf(path), files.stat(path)?.bytes ?? 0])))
+      return cutOff === undefined ? undefined : `the file ${cutOff} was cut off`
     } catch (error) {
       if (!(error instanceof RedoHole)) throw error
       if (reads === readsMax) return error.message

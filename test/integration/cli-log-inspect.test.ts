@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -31,6 +31,16 @@ it('log inspect says which group a redo log lacks, and fails', async () => {
   expect(await inspect(redoLog('whole', [1, 2, 3]), '-o', 'json').then((result) => [result.code, jsonLines(result).length])).toEqual([0, 3])
   const { code, stderr } = await inspect(redoLog('lacking', [1, 3]))
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^error MR_LOG_REDO_CORRUPT: lacking: group 2 is missing, and all up to 2 were on the disk; /)])
+})
+
+it('log inspect says which file of a redo log was cut off or is missing, and fails', async () => {
+  const path = redoLog('files', [1, 2])
+  for (const name of ['00000002.redo', '00000003.redo']) writeFileSync(join(folder, path, name), Buffer.alloc(4096))
+  expect((await inspect(path)).code).toBe(0)
+  truncateSync(join(folder, path, '00000002.redo'), 512)
+  expect(await inspect(path)).toMatchObject({ code: 1, stderr: expect.stringMatching(/MR_LOG_REDO_CORRUPT: .*00000002\.redo was cut off/) })
+  rmSync(join(folder, path, '00000002.redo'))
+  expect(await inspect(path)).toMatchObject({ code: 1, stderr: expect.stringMatching(/MR_LOG_REDO_CORRUPT: .*00000002\.redo is missing/) })
 })
 
 it('log inspect refuses a format and a limit that it does not have', async () => {

@@ -38,7 +38,7 @@ export class DirectoryRedo {
     this.recovery = new RedoRecovery(world.files, world.logger, directory)
   }
 
-  /** Reads what is there, if it counts: after a clean stop everything is where it belongs. Throws MR_LOG_REDO_CORRUPT. */
+  /** Reads what is there, if it counts: after a clean stop everything is where it belongs. Throws MR_LOG_REDO_CORRUPT or MR_LOG_REDO_MISSING. */
   open(directoryId: Uuid, clean: boolean, run: number): void {
     const id = Uint8Array.from(uuidBytes(directoryId))
     if (!clean) this.recovery.read(id)

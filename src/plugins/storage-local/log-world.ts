@@ -4,9 +4,10 @@ import { type Compression } from '../../kernel/ports/compression.ts'
 import { type BufferPool } from './core/buffer-pool.ts'
 import { type DelayedRemovals } from './io/delayed-removals.ts'
 import { type SegmentWorld } from './io/segment.ts'
+import { type RedoWorld } from './redo-log.ts'
 
 /** What all logs of a store share. */
-export interface LogWorld extends SegmentWorld {
+export interface LogWorld extends SegmentWorld, Pick<RedoWorld, 'redoCounter'> {
   readonly clock: Clock
   readonly timers: Timers
   readonly random: Random

@@ -1,6 +1,6 @@
 import { type DirectoryStatus } from '../../kernel/ports/log-store.ts'
 import { type RedoCounts } from './redo-log.ts'
-import { type GaugeSample, type Metrics } from '../../kernel/ports/telemetry.ts'
+import { type Counter, type GaugeSample, type Metrics } from '../../kernel/ports/telemetry.ts'
 
 /** What an operator sees of the data directories. */
 export function observeDirectories(metrics: Metrics, directories: () => readonly DirectoryStatus[]): void {
@@ -23,11 +23,24 @@ export function observeRedo(metrics: Metrics, redo: () => readonly RedoFigures[]
   const gauge = (name: string, help: string, of: (figures: RedoFigures) => number): void => {
     metrics.gauge(name, help, () => redo().map((figures): GaugeSample => ({ labels: { path: figures.path }, value: of(figures) })))
   }
-  gauge('millrace_redo_groups', 'Groups written to the redo log since the start: each is one sync for all partitions in it.', ({ groups }) => groups)
-  gauge('millrace_redo_inline_syncs', 'Of these, syncs that were waited for on the event loop.', ({ inlineSyncs }) => inlineSyncs)
-  gauge('millrace_redo_batches', 'Batches written to the redo log since the start.', ({ batches }) => batches)
-  gauge('millrace_redo_bytes', 'Bytes written to the redo log since the start.', ({ bytes }) => bytes)
-  gauge('millrace_redo_refused', 'Batches that found no room in the redo log and were synced in their segments.', ({ refused }) => refused)
-  gauge('millrace_redo_reclaimed_files', 'Files of the redo log that were freed to be written again.', ({ reclaimed }) => reclaimed)
   gauge('millrace_redo_bytes_in_use', 'Bytes of the redo log that a restart would need.', ({ bytesInUse }) => bytesInUse)
+}
+
+/** What is counted of a redo log, each by its name and in words. */
+const redoCounters: Readonly<Record<keyof RedoCounts, readonly [name: string, help: string]>> = {
+  groups: ['millrace_redo_groups_total', 'Groups written to the redo log: each is one sync for all partitions in it.'],
+  inlineSyncs: ['millrace_redo_inline_syncs_total', 'Of these, syncs that were waited for on the event loop.'],
+  batches: ['millrace_redo_batches_total', 'Batches written to the redo log.'],
+  bytes: ['millrace_redo_bytes_total', 'Bytes written to the redo log.'],
+  refused: ['millrace_redo_refused_total', 'Batches that found no room in the redo log and were synced in their segments.'],
+  reclaimed: ['millrace_redo_reclaimed_files_total', 'Files of the redo log that were freed to be written again.'],
+}
+
+/** Adds to what was counted of the redo log of a directory. */
+export type CountRedo = (what: keyof RedoCounts, amount: number) => void
+
+/** Makes the counters of the redo log in the directory `path`. */
+export function redoCounter(metrics: Metrics, path: string): CountRedo {
+  const counters = Object.fromEntries(Object.entries(redoCounters).map(([what, [name, help]]) => [what, metrics.counter(name, help, { path })])) as Record<keyof RedoCounts, Counter>
+  return (what, amount) => { counters[what].add(amount) }
 }

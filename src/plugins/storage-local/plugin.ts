@@ -10,7 +10,7 @@ import { FatalErrors, HealthCheck, Lifecycle } from '../../kernel/ports/lifecycl
 import { LogStore } from '../../kernel/ports/log-store.ts'
 import { Logger, Metrics } from '../../kernel/ports/telemetry.ts'
 import { storageLocalConfig } from './config.ts'
-import { observeDirectories, observeRedo } from './metrics.ts'
+import { observeDirectories, observeRedo, redoCounter, type CountRedo } from './metrics.ts'
 import { SegmentedLogStore } from './segmented-log-store.ts'
 
 const needs = [
@@ -29,7 +29,8 @@ export const storageLocal = definePlugin({
   register({ provide }, config) {
     provide([LogStore, Lifecycle, HealthCheck], needs,
       (clock, timers, random, files, engine, compression, settings, identity, logger, fatal, metrics) => {
-        const store = new SegmentedLogStore({ clock, timers, random, files, engine, compression, settings, identity, logger, fatal }, config)
+        const redoOf = (path: string): CountRedo => redoCounter(metrics, path)
+        const store = new SegmentedLogStore({ clock, timers, random, files, engine, compression, settings, identity, logger, fatal, redoCounter: redoOf }, config)
         observeDirectories(metrics, () => store.directories())
         observeRedo(metrics, () => store.redoFigures())
         return store

@@ -46,6 +46,8 @@ export interface RedoWorld {
   readonly timers: Timers
   readonly clock: Clock
   readonly logger: Logger
+  /** Gives what counts for the redo log of the directory `path`; without it nothing but `RedoLog.counts` does. */
+  readonly redoCounter?: (path: string) => (what: keyof RedoCounts, amount: number) => void
 }
 
 /** What has happened since the start. */
@@ -71,6 +73,7 @@ export class RedoLog {
   private readonly directory: string
   private readonly options: RedoLogOptions
   private readonly pace: SyncPace
+  private readonly counted: ((what: keyof RedoCounts, amount: number) => void) | undefined
   private readonly group: RedoGroupBuilder
   /** Barriers that are to go with the next group, by their logs. */
   private readonly barriers = new Map<RedoMember, number>()
@@ -91,6 +94,7 @@ export class RedoLog {
     this.directory = directory
     this.options = options
     this.pace = new SyncPace(options.syncMode)
+    this.counted = options.bytesMax > 0 ? world.redoCounter?.(directory) : undefined
     this.group = new RedoGroupBuilder(options.directoryId, options.groupBytesMax)
     this.ring = new RedoFiles(world.files, world.timers, directory, {
       fileBytes: options.fileBytes, bytesMax: options.bytesMax, run: options.run,
@@ -102,7 +106,7 @@ export class RedoLog {
   /** Adds a batch that was written to its segment. False when it has to be synced there. */
   append(log: RedoMember, batch: AppendedBatch, end: number): boolean {
     if (this.stopped || !this.ring.hasRoom(this.group.sizeBytes + paddedBytes(entryHeaderBytes + batch.length)) || !this.group.addBatch(log.topicIdBytes, log.partition, batch)) {
-      this.counts.refused++
+      this.count('refused')
       this.settleWhenFull()
       return false
     }
@@ -110,7 +114,7 @@ export class RedoLog {
     // What it has in the group before a gap is on the disk in its segments, or the batch would not have come here.
     if (log.groupStart < 0 || log.groupEnd !== batch.logEnd) log.groupStart = batch.logEnd
     log.groupEnd = end
-    this.counts.batches++
+    this.count('batches')
     if (!this.startsSoon && !this.isUnderway) {
       this.startsSoon = true
       this.world.timers.soon(this.commitSoon)
@@ -213,7 +217,7 @@ export class RedoLog {
     if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) return this.fail(error)
     for (const member of members.splice(0)) {
       member.groupStart = member.underwayStart = -1
-      this.counts.refused++
+      this.count('refused')
       member.refused()
     }
   }
@@ -257,8 +261,8 @@ export class RedoLog {
   }
 
   private write(members: readonly RedoMember[]): number {
-    this.counts.groups++
-    this.counts.bytes += this.group.sizeBytes
+    this.count('groups')
+    this.count('bytes', this.group.sizeBytes)
     const sequence = this.ring.write(this.group)
     const { logs } = this.ring.current!
     for (const member of members) logs.set(member, member.groupEnd)
@@ -275,7 +279,7 @@ export class RedoLog {
       } catch (error) {
         return this.fail(error)
       }
-      this.counts.inlineSyncs++
+      this.count('inlineSyncs')
       this.pace.took(true, clock.monotonicMs() - beganMs)
       return this.finished(sequence)
     }
@@ -308,7 +312,7 @@ export class RedoLog {
     this.group.clear()
     const members = this.members
     this.members = []
-    this.counts.refused += members.length
+    this.count('refused', members.length)
     for (const member of members) {
       member.groupStart = -1
       member.refused()
@@ -337,7 +341,7 @@ export class RedoLog {
     const needed = files.findIndex(({ logs }) => [...logs].some(([log, end]) => log.recoveryPoint() < end))
     const free = needed < 0 ? files : files.slice(0, needed)
     if (free.length === 0) return this.freedNothing()
-    this.counts.reclaimed += free.length
+    this.count('reclaimed', free.length)
     this.ring.reclaim(free)
     this.sayFreed()
   }
@@ -366,6 +370,11 @@ export class RedoLog {
     }
     this.underwayFile = ring.current!.file
     this.sync(this.underwayFile, sequence)
+  }
+
+  private count(what: keyof RedoCounts, amount = 1): void {
+    this.counts[what] += amount
+    this.counted?.(what, amount)
   }
 
   private fail(error: unknown): void {

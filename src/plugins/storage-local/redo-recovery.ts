@@ -8,6 +8,7 @@ import { cutOffFile, entriesByLog, holdsBatch, missingFile, orderGroups, planKey
 import { markedDirectory, segmentFileName } from './core/segment-name.ts'
 import { readWhole } from './io/index-file.ts'
 import { redoDirectoryName } from './io/redo-files.ts'
+import { RedoMark } from './io/redo-mark.ts'
 
 /**
  * What the redo log of a directory holds when it is taken into use. `read`, then a plan for each log that is there, `quarantine` for what
@@ -18,6 +19,7 @@ export class RedoRecovery {
   private readonly files: FileSystem
   private readonly logger: Logger
   private readonly directory: string
+  private readonly mark: RedoMark
   private entries = new Map<string, RedoEntry[]>()
   /** Of logs that are there. */
   private readonly taken = new Set<string>()
@@ -26,14 +28,19 @@ export class RedoRecovery {
     this.files = files
     this.logger = logger
     this.directory = directory
+    this.mark = new RedoMark(files, directory)
   }
 
   private get path(): string { return `${this.directory}/${redoDirectoryName}` }
 
-  /** Throws MR_LOG_REDO_CORRUPT when something that was on the disk is there no more. */
+  /** Throws MR_LOG_REDO_CORRUPT or MR_LOG_REDO_MISSING when something that was on the disk is there no more. */
   read(directoryId: Uint8Array): void {
     const there = this.files.stat(this.path)
-    if (there === undefined) return
+    const needed = this.mark.read()
+    if (there === undefined) {
+      if (needed !== undefined) throw this.missing('there is none')
+      return
+    }
     if (there.kind !== 'directory') throw this.corrupt('it is no directory')
     const found: RedoGroup[] = []
     let foreign = false
@@ -52,6 +59,7 @@ export class RedoRecovery {
     }
     const missing = missingFile(names)
     if (found.length > 0 && missing !== undefined) throw this.corrupt(`the file ${missing} is missing`)
+    if (needed !== undefined && names.length === 0) throw this.missing('it has no files')
     const cutOff = cutOffFile(sizes)
     if (found.length > 0 && cutOff !== undefined) throw this.corrupt(`the file ${cutOff} was cut off`)
     try {
@@ -60,10 +68,17 @@ export class RedoRecovery {
       if (!(error instanceof RedoHole)) throw error
       throw this.corrupt(error.message, error)
     }
+    // All are of one run.
+    const run = found[0]?.run
+    if (run !== undefined && needed?.run !== undefined && run !== needed.run) throw this.missing(`what is there was written by another run of the broker: ${run}, not ${needed.run}`)
   }
 
   private corrupt(reason: string, cause?: unknown): MillraceError {
     return new MillraceError('MR_LOG_REDO_CORRUPT', { path: this.path, reason }, cause)
+  }
+
+  private missing(reason: string): MillraceError {
+    return new MillraceError('MR_LOG_REDO_MISSING', { path: this.path, mark: this.mark.path, reason })
   }
 
   /** For a log that is there. Undefined when it says nothing of it. */
@@ -100,6 +115,7 @@ export class RedoRecovery {
   retire(): void {
     const { files } = this
     for (const name of files.list(this.directory)) if (name.startsWith(`${redoDirectoryName}.`)) files.remove(`${this.directory}/${name}`)
+    this.mark.remove()
     if (files.stat(this.path) === undefined) return
     const retired = `${this.path}.deleted`
     files.rename(this.path, retired)

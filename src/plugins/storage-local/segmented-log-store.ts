@@ -25,7 +25,7 @@ import { type SegmentedLog } from './segmented-log.ts'
 import { StoreLoader, directoryPaths, openDirectories } from './store-loader.ts'
 
 /** The ports that the store needs. */
-export interface StoreWorld {
+export interface StoreWorld extends Pick<LogWorld, 'redoCounter'> {
   readonly clock: Clock
   readonly timers: Timers
   readonly random: Random

@@ -3,6 +3,7 @@ import { type Timers } from '../../../kernel/ports/clock.ts'
 import { type File, type FileSystem } from '../../../kernel/ports/file-system.ts'
 import { redoFileName } from '../core/redo-history.ts'
 import { redoBlockBytes, type RedoGroupBuilder } from '../core/redo-group.ts'
+import { RedoMark } from './redo-mark.ts'
 
 export const redoDirectoryName = '__millrace_redo'
 const stepBytes = 256 * 1024
@@ -52,6 +53,7 @@ export class RedoFiles<Log> {
   private readonly path: string
   private readonly options: RedoFilesOptions
   private readonly free: RedoFile<Log>[] = []
+  private readonly mark: RedoMark
   /** Needed no more, as a group that is not on the disk yet says: from then on they are free. */
   private readonly leaving: { readonly file: RedoFile<Log>, readonly afterSequence: number }[] = []
   private made = 0
@@ -67,6 +69,7 @@ export class RedoFiles<Log> {
     this.timers = timers
     this.path = `${directory}/${redoDirectoryName}`
     this.options = options
+    this.mark = new RedoMark(files, directory)
   }
 
   get filesMax(): number { return Math.floor(this.options.bytesMax / this.options.fileBytes) }
@@ -189,6 +192,8 @@ export class RedoFiles<Log> {
     try {
       this.files.syncDirectory(this.path)
       this.files.syncDirectory(this.path.slice(0, this.path.lastIndexOf('/')))
+      // From here on a start needs what is written.
+      if (this.made === 1) this.mark.write(this.options.run)
     } catch (failure) {
       return this.notMade(file, failure)
     }
@@ -203,6 +208,7 @@ export class RedoFiles<Log> {
     this.untilLook = lookEvery
     this.made--
     try {
+      if (this.made === 0) this.mark.remove()
       if (file !== undefined) this.files.remove(file.path)
     } catch (failure) {
       return this.options.failed(failure)

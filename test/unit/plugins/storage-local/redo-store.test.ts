@@ -21,8 +21,8 @@ async function turns(): Promise<void> {
 }
 
 /** A log of a store whose redo log takes what is appended; its first record was synced in the segment. */
-async function begun(files: MemoryFileSystem, directories?: readonly string[]) {
-  const made = make(files, directories)
+async function begun(files: MemoryFileSystem, directories?: readonly string[], seed = 1) {
+  const made = make(files, directories, seed)
   await made.store.start()
   const log = made.store.create(id, settings)
   append(log, makeBatch(1))
@@ -60,6 +60,82 @@ describe('a store with a redo log', () => {
     const error = await make(crashed).store.start().then(() => undefined, (thrown: unknown) => thrown)
     expect(isMillraceError(error, 'MR_LOG_REDO_CORRUPT')).toBe(true)
     expect(String(error)).toMatch(reason)
+  })
+
+  const copyRedo = (from: MemoryFileSystem, to: MemoryFileSystem): void => {
+    to.makeDirectory(redoDirectory)
+    for (const name of from.list(redoDirectory)) {
+      const source = from.open(`${redoDirectory}/${name}`, 'read')
+      const bytes = new Uint8Array(source.size())
+      source.read(bytes, 0, bytes.length, 0)
+      to.open(`${redoDirectory}/${name}`, 'create').write([bytes], 0)
+    }
+  }
+
+  it.each([
+    ['was taken away', (): void => {}, /there is none/],
+    ['was replaced by that of another run', (files: MemoryFileSystem, other: MemoryFileSystem): void => { copyRedo(other, files) }, /another run/],
+    ['has lost all of its files', (files: MemoryFileSystem): void => { files.makeDirectory(redoDirectory) }, /no files/],
+  ])('is not started after a crash when the redo log %s, until somebody gives it up', async (_what, change, reason) => {
+    const [files, other] = [new MemoryFileSystem(), new MemoryFileSystem()]
+    await begun(files)
+    await begun(other, undefined, 2)
+    const crashed = files.afterCrash({ keepUnsynced: 'none' })
+    crashed.remove(redoDirectory)
+    const old = other.afterCrash({ keepUnsynced: 'none' })
+    // Groups are of this directory, as in an old copy of it.
+    if (String(reason).includes('another')) copyFile(old, crashed, '/data/meta.properties')
+    change(crashed, old)
+    const error = await make(crashed).store.start().then(() => undefined, (thrown: unknown) => thrown)
+    expect(isMillraceError(error, 'MR_LOG_REDO_MISSING')).toBe(true)
+    expect(String(error)).toMatch(reason)
+    expect(String(error)).toContain('remove /data/.millrace-redo-run')
+    crashed.remove('/data/.millrace-redo-run')
+    await make(crashed).store.start()
+  })
+
+  it('needs a redo log from its first file on, and none after an orderly stop or when there was none', async () => {
+    const files = new MemoryFileSystem()
+    const { store } = make(files)
+    await store.start()
+    const mark = (): boolean => files.stat('/data/.millrace-redo-run') !== undefined
+    expect(mark()).toBe(false)
+    append(store.create(id, settings), makeBatch(1))
+    await turns()
+    expect([mark(), files.stat(redoDirectory)?.kind]).toEqual([true, 'directory'])
+    await store.stop()
+    expect([mark(), files.stat(redoDirectory)]).toEqual([false, undefined])
+  })
+
+  it('asks for a redo log, whichever it is, when the file that names it is damaged', async () => {
+    const files = new MemoryFileSystem()
+    await begun(files)
+    const crashed = files.afterCrash({ keepUnsynced: 'none' })
+    crashed.flipBit('/data/.millrace-redo-run', 18, 0)
+    const { store } = make(crashed.afterCrash({ keepUnsynced: 'all' }))
+    await store.start()
+    expect(store.find(id.topicId, 0)!.endOffset).toBe(2)
+    crashed.remove(redoDirectory)
+    await expect(make(crashed).store.start()).rejects.toMatchObject({ code: 'MR_LOG_REDO_MISSING' })
+  })
+
+  it('takes rot in what was synced in a segment for rot, also when no group follows that says so', async () => {
+    const files = new MemoryFileSystem()
+    const timers = new ManualTimers()
+    const { store } = makeStore({ files, timers })
+    await store.start()
+    const log = store.create(id, settings)
+    append(log, makeBatch([{ timestamp: 1, value: 'x'.repeat(200 * 1024) }]))
+    await turns()
+    expect(log.flushedOffset).toBe(1)
+    timers.advance(61_000)
+    await turns()
+    // The name of the checkpoint reaches the disk by itself.
+    const crashed = files.afterCrash({ keepUnsynced: 'all' })
+    crashed.flipBit(segment, 100_000, 1)
+    const { store: again } = make(crashed)
+    await again.start()
+    expect(corrupt(again.find(id.topicId, 0))).toBe(true)
   })
 
   it('serves the others when something that is no file is in the place of a segment, and puts what it has for it aside', async () => {
@@ -180,6 +256,14 @@ describe('a store with a redo log', () => {
     await store.stop()
   })
 })
+
+function copyFile(from: MemoryFileSystem, to: MemoryFileSystem, path: string): void {
+  const source = from.open(path, 'read')
+  const bytes = new Uint8Array(source.size())
+  source.read(bytes, 0, bytes.length, 0)
+  to.remove(path)
+  to.open(path, 'create').write([bytes], 0)
+}
 
 function textOf(files: MemoryFileSystem, path: string): string {
   const file = files.open(path, 'read')
