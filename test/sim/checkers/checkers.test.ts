@@ -4,6 +4,7 @@ import { AcknowledgedIsDurable } from './acknowledged-is-durable.ts'
 import { LookupsEqualAScan } from './lookups-equal-a-scan.ts'
 import { NothingAboveTheWatermark } from './nothing-above-the-watermark.ts'
 import { OffsetsAreGivenOnce } from './offsets-are-given-once.ts'
+import { ReadIsDurable } from './read-is-durable.ts'
 import { ReadsRepeat } from './reads-repeat.ts'
 import { RecoveryIsIdempotent } from './recovery-is-idempotent.ts'
 import { RetriesFindTheOriginal } from './retries-find-the-original.ts'
@@ -45,6 +46,19 @@ interface Cases {
 }
 
 const cases: readonly Cases[] = [
+  {
+    checker: () => new ReadIsDurable(),
+    good: {
+      'what was read is there': [created, read(record(0)), fetched({ records: [record(1)] }), power, scanned(2)],
+      'retention took it': [{ ...created, trimmed: true } as HistoryEvent, read(record(0)), scanned(3, { startOffset: 1, records: records(1, 3) })],
+      'its topic was deleted': [created, read(record(0)), { kind: 'deleted', partition }, created, scanned(0)],
+    },
+    bad: {
+      'what a consumer was given is gone after a power cut': [created, read(record(0)), power, scanned(0)],
+      'what a fetch gave is gone': [created, fetched({ records: [record(0), record(1)] }), scanned(1)],
+      'another record stands in its place': [created, read(record(0)), scanned(1, { records: [record(0, 'other')] })],
+    },
+  },
   {
     checker: () => new AcknowledgedIsDurable(),
     good: {

@@ -6,15 +6,17 @@ import { clientSettings } from '../../../src/client/client-options.ts'
 import { type ClientWorld } from '../../../src/client/index.ts'
 import { type RequestDraftOf, type ResponseOf } from '../../../src/wire/index.ts'
 
-export const requestTimeoutMs = 6000
+const usualTimeoutMs = 6000
 
 /** One connection, over which requests go as they are given, in versions by chance. */
 export class RawClient {
   private readonly world: ClientWorld
   private readonly prng: Prng
+  private readonly timeoutMs: number
   private channel: Channel
 
-  constructor(world: ClientWorld, prng: Prng) {
+  constructor(world: ClientWorld, prng: Prng, timeoutMs = usualTimeoutMs) {
+    this.timeoutMs = timeoutMs
     this.world = world
     this.prng = prng
     this.channel = this.connect()
@@ -22,7 +24,7 @@ export class RawClient {
 
   /** In a version from `oldest` to the newest that both sides know, by chance. */
   ask<A extends AnyApi>(api: A, oldest: number, newest: number, build: (version: number) => RequestDraftOf<A>): Promise<ResponseOf<A>> {
-    return call(this.channel, api, build, { timeoutMs: requestTimeoutMs, newest: this.prng.between(oldest, newest), oldest })
+    return call(this.channel, api, build, { timeoutMs: this.timeoutMs, newest: this.prng.between(oldest, newest), oldest })
   }
 
   /** A produce without an answer; resolves when it is on its way. */
@@ -36,7 +38,7 @@ export class RawClient {
       channel.open(error => {
         if (error !== undefined) return done(error)
         const version = channel.version(api, newest)!
-        channel.send(api, version, build(version), { timeoutMs: requestTimeoutMs, answered: false }, done)
+        channel.send(api, version, build(version), { timeoutMs: this.timeoutMs, answered: false }, done)
       })
     })
   }
@@ -51,7 +53,7 @@ export class RawClient {
   }
 
   private connect(): Channel {
-    const settings = clientSettings({ bootstrap: 'broker:9092', connectTimeoutMs: 2000, requestTimeoutMs, retryBackoffMs: 20, retryBackoffMsMax: 200 })
+    const settings = clientSettings({ bootstrap: 'broker:9092', connectTimeoutMs: Math.min(2000, this.timeoutMs), requestTimeoutMs: this.timeoutMs, retryBackoffMs: 20, retryBackoffMsMax: 200 })
     return new NetworkChannel(this.world, settings, settings.bootstrap[0]!)
   }
 }

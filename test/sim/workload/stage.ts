@@ -25,15 +25,18 @@ export class Stage {
   left: number
   /** How often each operation was done, and how often each error was met. */
   readonly counts = new Map<string, number>()
+  /** Errors that any answer may be, on a disk that fails. */
+  private readonly alsoRefused: readonly number[]
   private active = 0
   private gate: Deferred<void> | undefined
   private idle: Deferred<void> | undefined
 
-  constructor(sim: SimBroker, history: History, topics: Topics, operations: number) {
+  constructor(sim: SimBroker, history: History, topics: Topics, operations: number, alsoRefused: readonly number[] = []) {
     this.sim = sim
     this.history = history
     this.topics = topics
     this.left = operations
+    this.alsoRefused = alsoRefused
   }
 
   /** Does operations by chance until all are done. */
@@ -70,7 +73,7 @@ export class Stage {
   refused(what: string, errorCode: number, allowed: readonly number[]): void {
     const name = kafkaErrorName(errorCode)
     this.count(`${what}: ${name}`)
-    if (!allowed.includes(errorCode)) throw new Violation(`${what} was answered with ${name}`)
+    if (!allowed.includes(errorCode) && !this.alsoRefused.includes(errorCode)) throw new Violation(`${what} was answered with ${name}`)
   }
 
   private async perform({ name, run }: Operation): Promise<void> {

@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest'
+import { seedsOf } from '../integration/seeds.ts'
+import { runPowerCuts } from './workload/power-cuts.ts'
+
+/** A few of what `npm run sim:power` runs 5,000 of; between them they reach what a power cut can do. */
+describe('a machine whose power is cut under load, again and again', () => {
+  it.each(seedsOf([1, 2, 3]))('loses and changes nothing that was acknowledged or read, seed %i', { timeout: 120_000 }, async (seed) => {
+    const { acknowledged, seen, faults } = await runPowerCuts(seed, 2)
+    expect(acknowledged).toBeGreaterThan(50)
+    expect(seen).toBeGreaterThan(10)
+    expect(faults['crash: write lost'] ?? 0).toBeGreaterThan(0)
+  })
+
+  it('does the same again with the same seed', { timeout: 120_000 }, async () => {
+    expect((await runPowerCuts(11, 1)).digest).toBe((await runPowerCuts(11, 1)).digest)
+  })
+})
