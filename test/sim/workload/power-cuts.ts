@@ -73,6 +73,23 @@ async function play(stage: Stage, cuts: number): Promise<void> {
   const actors = ['client-0', 'client-1', 'client-2'].map(name => actor(stage, name, prng.fork(name)))
   for (let made = prng.between(1, 3); made > 0; made--) await actors[0]!.administrator.create()
   const acting = Promise.all(actors.map(each => stage.act(each.prng, each.operations, 16)))
+  // What an actor finds ends the run at once.
+  await Promise.race([acting, cutAgainAndAgain(stage, prng, cuts)])
+  await acting
+  for (const each of actors) await each.close()
+  sim.world.network.heal()
+  // What was sent without an answer arrives.
+  await sim.world.sleep(3000)
+  const world = sim.clientWorld('auditor')
+  const auditor = new RawClient(world, prng.fork('auditor'))
+  await new Audit(stage, auditor, world, prng.fork('audit')).run()
+  auditor.close()
+  await sim.stop()
+}
+
+/** Ends on a good disk, after a last power cut. */
+async function cutAgainAndAgain(stage: Stage, prng: Prng, cuts: number): Promise<void> {
+  const { sim } = stage
   const faults = prng.chance(0.3) ? [] : faultSwarm(prng, { allow: (_name, fault) => !ruinous(fault), chanceMax: 0.003 })
   sim.machine.spoilDisk(faults)
   for (let done = 0; done < cuts; done++) {
@@ -85,14 +102,6 @@ async function play(stage: Stage, cuts: number): Promise<void> {
   sim.machine.spoilDisk([])
   cut(stage)
   await sim.start()
-  await acting
-  sim.world.network.heal()
-  const world = sim.clientWorld('auditor')
-  const auditor = new RawClient(world, prng.fork('auditor'))
-  await new Audit(stage, auditor, world, prng.fork('audit')).run()
-  auditor.close()
-  await Promise.all(actors.map(each => each.close()))
-  await sim.stop()
 }
 
 function cut({ sim, history, topics }: Stage): void {

@@ -132,8 +132,9 @@ export class RawProducer {
     }
     // Where acknowledged batches may be lost there is a gap behind them.
     const strict = acks === 'all' && place.topic.durability === 'fsync'
-    if (strict && errorCode === 45) throw new Violation(`batch ${id}/${epoch}/${batch.sequence} of ${keyOf(place)} is out of order; acknowledged are ${acknowledged.map(each => each.sequence).join()}, the next is ${identity.nextSequence}`)
-    this.stage.refused('raw produce, idempotent', errorCode, strict ? mayPass : [...mayPass, kafkaErrors.OUT_OF_ORDER_SEQUENCE_NUMBER])
+    // On a disk that fails a batch before it may have been refused.
+    if (strict && errorCode === 45 && !this.stage.diskFails) throw new Violation(`batch ${id}/${epoch}/${batch.sequence} of ${keyOf(place)} is out of order; acknowledged are ${acknowledged.map(each => each.sequence).join()}, the next is ${identity.nextSequence}`)
+    this.stage.refused('raw produce, idempotent', errorCode, strict && !this.stage.diskFails ? mayPass : [...mayPass, kafkaErrors.OUT_OF_ORDER_SEQUENCE_NUMBER])
     if (errorCode === kafkaErrors.OUT_OF_ORDER_SEQUENCE_NUMBER) this.identities.delete(keyOf(place))
     return false
   }

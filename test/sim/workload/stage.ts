@@ -31,6 +31,8 @@ export class Stage {
   private gate: Deferred<void> | undefined
   private idle: Deferred<void> | undefined
 
+  get diskFails(): boolean { return this.alsoRefused.length > 0 }
+
   constructor(sim: SimBroker, history: History, topics: Topics, operations: number, alsoRefused: readonly number[] = []) {
     this.sim = sim
     this.history = history
