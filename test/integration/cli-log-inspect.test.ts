@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -35,6 +35,7 @@ it('log inspect says which group a redo log lacks, and fails', async () => {
 
 it('log inspect says which file of a redo log was cut off or is missing, and fails', async () => {
   const path = redoLog('files', [1, 2])
+  appendFileSync(join(folder, path, '00000001.redo'), Buffer.alloc(3072))
   for (const name of ['00000002.redo', '00000003.redo']) writeFileSync(join(folder, path, name), Buffer.alloc(4096))
   expect((await inspect(path)).code).toBe(0)
   truncateSync(join(folder, path, '00000002.redo'), 512)

@@ -4,15 +4,15 @@ import { crashProtocols } from '../crash/images/crash-protocols.ts'
 import { seedsOf } from './seeds.ts'
 
 /** A fixed part of what `npm run crash:images` does; `CRASH_SEEDS` and `SEED` ask for others, and for all of their moments. */
-const [first, ...more] = seedsOf([1, 2])
+const seeds = seedsOf([1])
 const isAsked = process.env['CRASH_SEEDS'] !== undefined || process.env['SEED'] !== undefined
 
 describe('a power cut within the steps of', () => {
   it.each(crashProtocols.map(protocol => [protocol.name, protocol] as const))('%s loses nothing that was promised, and is recovered once and for all', async (_name, protocol) => {
-    for (const seed of [first!, ...more]) {
-      const { images, faults } = await runProtocol(protocol, { seed, most: 6, random: 2, subsetsOf: 3, ...(isAsked ? {} : { momentsMax: 3 }) })
+    for (const seed of seeds) {
+      const { images, faults } = await runProtocol(protocol, { seed, most: 5, random: 2, subsetsOf: 3, ...(isAsked ? {} : { momentsMax: 3 }) })
       expect(faults.map(fault => `${fault.step}, with ${fault.what}: ${fault.reason}; of all images it may be another one of ${commandFor(fault)}`), `seed ${seed}`).toEqual([])
-      expect(images).toBeGreaterThan(5)
+      expect(images).toBeGreaterThan(2)
     }
   })
 })

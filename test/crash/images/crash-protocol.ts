@@ -17,6 +17,8 @@ export interface CrashCase {
 export interface CrashStep {
   /** `before write /data/log, call 17`. */
   readonly step: string
+  /** What is promised then: the same object until it changes. */
+  readonly promised: unknown
   cases(bounds: CrashImagesOptions): Iterable<CrashCase>
 }
 
@@ -45,6 +47,7 @@ export interface ProtocolResult {
   readonly protocol: string
   readonly seed: number
   readonly moments: number
+  /** Those that were recovered: one that is equal to another one, with the same promised, is not tried again. */
   readonly images: number
   /** Of the images, those with digests of their own, by which images of several runs may be counted together. */
   readonly digests: ReadonlySet<string>
@@ -69,13 +72,19 @@ export async function runProtocol(protocol: CrashProtocol, { seed, only, moments
   const digests = new Set<string>()
   const faults: CrashFault[] = []
   let [moments, images, fenced] = [0, 0, 0]
-  for (const [moment, { step, cases }] of steps.entries()) {
+  let promisedBefore: unknown
+  let tried = new Set<string>()
+  for (const [moment, { step, promised, cases }] of steps.entries()) {
+    if (promised !== promisedBefore) tried = new Set()
+    promisedBefore = promised
     if (only === undefined ? !isChosen(moment, steps.length, momentsMax) : only.moment !== moment) continue
     moments++
     let image = -1
     for (const found of cases({ ...bounds, seed: seed + moment })) {
       image++
       if (only !== undefined && only.image !== image) continue
+      // The same disk with the same promised has been tried.
+      if (only === undefined && tried.size === tried.add(found.digest).size) continue
       images++
       digests.add(found.digest)
       try {

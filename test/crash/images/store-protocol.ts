@@ -26,7 +26,7 @@ export function storeProtocol<Prepared = void>({ name, prepare, run, vary, ...fi
       const prepared = await prepare?.(stage) as Prepared
       const moments = await keepCrashMoments({ files: stage.files, run: async () => { await run(stage, prepared) }, note: () => stage.ledger.promises })
       return moments.map(({ step, noted, moment }) => ({
-        step,
+        step, promised: noted,
         *cases(bounds) {
           for (const { what, files } of moment.images(bounds)) {
             yield { what, digest: files.contentDigest(), check: (number: number) => checkStore(files, noted as StorePromises, options, number) }

@@ -72,7 +72,7 @@ function metadataProtocol(name: string, lives: number, isCutBefore: boolean): Cr
       }
       const moments = await keepCrashMoments({ files, run: async () => { for (let count = 0; count < lives; count++) await life() }, note: () => answered })
       return moments.map(({ step, noted, moment }) => ({
-        step,
+        step, promised: noted,
         *cases(bounds) {
           for (const { what, files: left } of moment.images(bounds)) {
             yield { what, digest: left.contentDigest(), check: (number: number) => check(left, noted as Answered, number) }
