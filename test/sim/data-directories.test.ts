@@ -7,6 +7,7 @@ import { type FileFault } from '../../src/testkit/world/file-faults.ts'
 const openings: Record<string, FileFault> = {
   'before anything of it is known': { operation: 'make directory', path: '/data2', error: 'EIO' },
   'before its id is known': { operation: 'open', path: '/data2/meta.properties', error: 'EIO' },
+  'when its logs are loaded': { operation: 'read', path: /^\/data2\/t-\d\/.*\.log$/, error: 'EIO' },
   'after its id is known': { operation: 'remove', path: /^\/data2\/.kafka_clean/, error: 'EIO' },
 }
 

@@ -3,8 +3,8 @@ import { partitionName } from '../../kernel/log/checkpoint-text.ts'
 import { type PartitionId, type Uuid } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type DirectoryStatus } from '../../kernel/ports/log-store.ts'
-import { formatPartitionMetadata, parsePartitionMetadata } from './core/partition-metadata.ts'
-import { markedDirectory, parsePartitionDirectory, segmentFileName, type DirectoryState } from './core/segment-name.ts'
+import { parsePartitionMetadata } from './core/partition-metadata.ts'
+import { markedDirectory, parsePartitionDirectory, type DirectoryState } from './core/segment-name.ts'
 import { DirectoryCheckpoints, type Fenced } from './directory-checkpoints.ts'
 import { type SyncMode } from './core/sync-pace.ts'
 import { DirectoryRedo, settleLogs } from './directory-redo.ts'
@@ -12,6 +12,7 @@ import { DirectorySpace } from './directory-space.ts'
 import { type DataDirectory } from './io/data-directory.ts'
 import { Flusher } from './io/flusher.ts'
 import { readWhole } from './io/index-file.ts'
+import { makePartitionDirectory, type Making } from './io/partition-directory.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { finishLog, loadLog, type LoadReport } from './log-loader.ts'
 import { LogState } from './log-state.ts'
@@ -60,6 +61,7 @@ export class LogDirectory implements LogHome {
   private readonly checkpoints: DirectoryCheckpoints
   /** Names of logs that were removed, and may still stand in the checkpoint files. */
   private readonly staleNames = new Set<string>()
+  private readonly halfMade = new Set<string>()
   private stopped = false
   /** A checkpoint found no space, and none has since been written. */
   private leftOut = false
@@ -195,34 +197,38 @@ export class LogDirectory implements LogHome {
     this.lost.add(name, known, topicId)
   }
 
-  /** Throws MR_LOG_MISSING when the log was in this directory once. */
+  /** Throws MR_LOG_MISSING when the log was in this directory once, MR_LOG_DIRECTORY_OFFLINE when one may be there that could not be finished. */
   checkNew(id: PartitionId): void {
+    if (this.halfMade.has(partitionName(id))) throw this.offline!
     if (this.lost.check(id)) this.staleNames.add(partitionName(id))
   }
 
-  /** A new log. Its directory comes into being under the name of a deleted one, so that a crash leaves nothing half made. */
+  /** A new log. After a failure nothing of it is left, or this directory is offline: then it is made nowhere, see `checkNew`. */
   create(id: PartitionId, settings: TopicSettings): SegmentedLog {
-    const making = `${this.path}/${markedDirectory(id.topic, id.partition, this.drawHex(), 'delete')}`
+    const making = { path: `${this.path}/${markedDirectory(id.topic, id.partition, this.drawHex(), 'delete')}` }
     try {
       if (this.full) this.checkSpace()
       return this.make(id, settings, making)
     } catch (error) {
       const told = this.fault(error)
-      this.forget(making)
+      this.forget(id, making.path)
       throw told
     }
   }
 
-  /** What an attempt left; if that fails too, the next start removes it. */
-  private forget(path: string): void {
+  /** What an attempt left. Under the name of a deleted log the next start removes it; a partition that has its name must not be there twice. */
+  private forget(id: PartitionId, path: string): void {
+    const isNamed = path === `${this.path}/${partitionName(id)}`
     try {
       if (this.offline === undefined) this.world.files.remove(path)
+      if (this.offline === undefined && isNamed) this.world.files.syncDirectory(this.path)
     } catch (error) {
       if (!isMillraceError(this.fault(error))) throw error
     }
+    if (isNamed && this.offline !== undefined) this.halfMade.add(partitionName(id))
   }
 
-  private make(id: PartitionId, settings: TopicSettings, making: string): SegmentedLog {
+  private make(id: PartitionId, settings: TopicSettings, making: Making): SegmentedLog {
     const { files } = this.world
     const name = partitionName(id)
     if (this.staleNames.has(name)) this.writeCheckpoints()
@@ -230,18 +236,7 @@ export class LogDirectory implements LogHome {
     if (this.logs.has(name)) throw new MillraceError('MR_FILE_EXISTS', { operation: 'make partition', path: directory })
     // Left by an attempt that failed after the name was made.
     if (files.stat(directory) !== undefined) this.mark(id, 'stray')
-    files.makeDirectory(making)
-    const metadata = files.open(`${making}/partition.metadata`, 'create')
-    try {
-      metadata.write([new TextEncoder().encode(formatPartitionMetadata(id.topicId))], 0)
-      metadata.syncNow()
-    } finally {
-      metadata.close()
-    }
-    files.open(`${making}/${segmentFileName(0, '.log')}`, 'create').close()
-    files.syncDirectory(making)
-    files.rename(making, directory)
-    files.syncDirectory(this.path)
+    makePartitionDirectory(files, this.path, making, directory, id.topicId)
     const state = new LogState(id, directory, settings, this.world, this)
     state.configured = true
     state.segments = [state.createSegment(0)]
@@ -289,8 +284,9 @@ export class LogDirectory implements LogHome {
     await this.data.close()
   }
 
-  /** Takes the log out of service and renames its directory: gone from the next start too when it returns. Gives the new path. */
+  /** Takes the log out of service and renames its directory: gone from the next start too when it returns. Gives the new path. Not where nothing can be made durable. */
   retire(log: SegmentedLog, state: DirectoryState): string {
+    if (this.offline !== undefined) throw this.offline
     const name = partitionName(log.id)
     const serving = log.state.failure === undefined
     // What is kept must not need the redo log, and must not look removed before it has its new name.
@@ -312,7 +308,6 @@ export class LogDirectory implements LogHome {
   }
 
   redoFigures(): readonly RedoFigures[] { return this.redo.figures() }
-
   writeCheckpoint(of: CheckpointKind): void {
     this.spend(() => this.checkpoints.write(of))
   }

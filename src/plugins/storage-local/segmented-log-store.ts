@@ -92,16 +92,26 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     }
     await openDirectories(this.homes, goOn)
     const loader = new StoreLoader(this.logWorld, goOn)
-    for (const home of this.serving()) {
-      await loader.load(home)
-      for (const log of home.logs.values()) this.byTopic.set(key(log.id.topicId, log.id.partition), { log, home })
-      home.opened()
-    }
+    for (const home of this.serving()) await this.load(home, loader)
     logger.info('logs are loaded', { logs: this.byTopic.size, ms: Math.round(clock.monotonicMs() - beganMs) })
     this.started = true
     this.every(settings.integer('log.retention.check.interval.ms'), () => this.sweep())
     this.every(settings.integer('log.flush.offset.checkpoint.interval.ms'), () => this.each(home => home.checkpointRecovery()))
     this.every(settings.integer('replica.high.watermark.checkpoint.interval.ms'), () => this.each(home => home.checkpointWatermarks()))
+  }
+
+  /** A directory whose disk fails only now is left out of service too, if another one serves. */
+  private async load(home: LogDirectory, loader: StoreLoader): Promise<void> {
+    try {
+      await loader.load(home)
+      home.opened()
+    } catch (error) {
+      const others = this.serving().filter(other => other !== home)
+      if (!isMillraceError(error) || error.row.kind !== 'operational' || this.stopping !== undefined || others.length === 0) throw error
+      home.fail(error)
+      return
+    }
+    for (const log of home.logs.values()) this.byTopic.set(key(log.id.topicId, log.id.partition), { log, home })
   }
 
   *logs(): IterableIterator<SegmentedLog> {
@@ -193,8 +203,14 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
   private retire(topicId: Uuid, partition: number, state: 'delete' | 'stray'): { readonly path: string, readonly freeAfterMs: number } | undefined {
     const placed = this.byTopic.get(key(topicId, partition))
     if (placed === undefined) return undefined
-    this.byTopic.delete(key(topicId, partition))
-    return { path: placed.home.retire(placed.log, state), freeAfterMs: placed.log.state.settings.fileDeleteDelayMs }
+    const { log, home } = placed
+    try {
+      const path = home.retire(log, state)
+      this.byTopic.delete(key(topicId, partition))
+      return { path, freeAfterMs: log.state.settings.fileDeleteDelayMs }
+    } catch (error) {
+      throw home.fault(error)
+    }
   }
 
   /** Where a new log goes: the directory in service with the fewest. */

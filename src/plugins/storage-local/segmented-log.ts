@@ -64,7 +64,7 @@ export class SegmentedLog implements PartitionLog {
     next.lastOffset = lastOffset
     next.maxTimestamp = maxTimestampOf(bytes, at)
     let segment = state.active
-    if (mustRoll(segment, next, state.settings, state.world.clock.wallMs())) segment = roll(state, this.sync, baseOffset)
+    if (this.rollsBefore(segment)) segment = roll(state, this.sync, baseOffset)
     try {
       segment.append(bytes, at, length, state.settings.segmentIndexBytes)
     } catch (error) {
@@ -130,6 +130,16 @@ export class SegmentedLog implements PartitionLog {
   /** Every later call fails with MR_LOG_CLOSED. */
   close(): void {
     this.state.fail(this.state.closed())
+  }
+
+  /** Whether the batch in `next` goes to a new segment. The first timestamp of one that was there at the start is read from it. */
+  private rollsBefore(segment: Segment): boolean {
+    const { state } = this
+    try {
+      return mustRoll(segment, next, state.settings, state.world.clock.wallMs())
+    } catch (error) {
+      throw state.home.fault(error)
+    }
   }
 
   /** A full disk leaves the log as it was, if what was written can be cut again. */

@@ -22,6 +22,8 @@ export class SpaceReserve {
   private readonly files: FileSystem
   private readonly directory: string
   private held = 0
+  /** A sync was begun and has not succeeded: no other is tried, which would say nothing. The store's own tell what the disk is worth. */
+  private unsynced = false
 
   constructor(files: FileSystem, { directory, bytes }: SpaceReserveOptions) {
     this.files = files
@@ -64,7 +66,7 @@ export class SpaceReserve {
   /** Takes the whole space where there is twice as much, else as much as was given back, or what of it is left. */
   restore(released: number): void {
     const free = this.freeBytes
-    if (this.held >= this.bytes || free === Infinity) return
+    if (this.held >= this.bytes || this.unsynced || free === Infinity) return
     const wanted = free >= 2 * this.bytes ? this.bytes : Math.min(released, Math.floor(free / blockBytes) * blockBytes)
     if (wanted <= this.held) return
     if (this.attempt(() => this.write(wanted), () => this.files.remove(this.path)) !== undefined) this.held = wanted
@@ -76,12 +78,14 @@ export class SpaceReserve {
     try {
       file.truncate(0)
       file.write(Array.from({ length: Math.ceil(bytes / blockBytes) }, (_, index) => block.subarray(0, Math.min(blockBytes, bytes - index * blockBytes))), 0)
+      this.unsynced = true
       // After a power cut the disk may be as full as before.
       file.syncNow()
     } finally {
       file.close()
     }
     this.files.syncDirectory(this.directory)
+    this.unsynced = false
     return true
   }
 

@@ -108,6 +108,22 @@ describe('the reserve', () => {
     expect(files.freeBytes('/')).toBe(reserveBytes)
   })
 
+  it.each(['sync', 'sync directory'] as const)('is not synced again in this life of the broker when a %s of it failed', (operation) => {
+    const files = disk(4 * reserveBytes)
+    files.faults.add({ operation, path: /^\/meta/, error: 'EIO', times: 1 })
+    const failing = reserve(files)
+    failing.restore(0)
+    expect(files.faults.failures).toBe(1)
+    const calls: string[] = []
+    files.observe = ({ kind, path }) => { if (kind !== 'stat') calls.push(`${kind} ${path}`) }
+    failing.restore(0)
+    failing.restore(reserveBytes)
+    expect(calls).toEqual([])
+    expect(reserveSize(files)).toBe(0)
+    reserve(files).restore(0)
+    expect(reserveSize(files)).toBe(reserveBytes)
+  })
+
   it('takes what others left of it', () => {
     const files = disk(2 * reserveBytes)
     const held = reserve(files)
