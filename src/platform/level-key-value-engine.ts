@@ -36,6 +36,20 @@ export class LevelKeyValueEngine implements KeyValueEngine {
   }
 }
 
+/**
+ * Makes what can still be read of a closed store readable again, in place: LevelDB's own repair, which takes every file for itself. What it cannot read is
+ * gone afterwards, so it is for copies. Rejects with MR_FILE_FAILED.
+ */
+export async function repairLevel(path: string): Promise<void> {
+  const place = placeOf(path)
+  if (openHere.has(place)) throw new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path })
+  try {
+    await ClassicLevel.repair(place)
+  } catch (error) {
+    throw openError(error, path, place)
+  }
+}
+
 /** Makes the directory if there is none. LevelDB syncs what is in it, not its name; without that a power cut takes the whole store. */
 function realPathOf(path: string): string {
   try {

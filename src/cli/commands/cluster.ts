@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import type { Admin, ClusterDescription, TopicDescription } from '../../client/index.ts'
 import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
 import { plural, print, printJson, printTable, printWarning } from '../output.ts'
+import { clusterRecoverCommand } from './cluster-recover.ts'
 import { notYetCommand } from './not-yet.ts'
 
 const absent: Readonly<Record<string, string>> = {
@@ -11,7 +12,6 @@ const absent: Readonly<Record<string, string>> = {
   reassign: 'reassignment of replicas',
   elect: 'elections on demand',
   drain: 'draining of brokers',
-  recover: 'recovery of lost metadata',
 }
 
 export function clusterCommand(program: Command): void {
@@ -19,6 +19,7 @@ export function clusterCommand(program: Command): void {
   addNetworkOptions(cluster.command('status').summary('brokers, controller, and what is missing')
     .description('Shows brokers, controller and counts of topics and partitions. Exit code 1 if a partition has no leader or not all of its replicas.'))
     .action(async (flags: NetworkFlags) => { await withClient(flags, (_client, admin) => status(admin, flags)) })
+  clusterRecoverCommand(cluster)
   for (const [name, what] of Object.entries(absent)) notYetCommand(cluster, name, what, 'cluster status shows what there is')
 }
 

@@ -61,7 +61,16 @@ export const previousPointerKey = Uint8Array.of(tags.previousPointer)
 export const witnessKey = Uint8Array.of(tags.witness)
 
 export const entryKey = (index: number): Uint8Array => indexedKey(tags.entry, index)
-export const indexOfKey = (key: Uint8Array): number => new BytesReader(key, 1).int64()
+
+/** -1 where a key has none: stores that check no keys hand out rotten ones. */
+export function indexOfKey(key: Uint8Array): number {
+  try {
+    return new BytesReader(key, 1).int64()
+  } catch (error) {
+    if (isBytesError(error)) return -1
+    throw error
+  }
+}
 
 /** Every key that there may be. */
 export const allKeys = { from: Uint8Array.of(0), to: Uint8Array.of(0xff) }

@@ -1,1 +1,2 @@
 export { plugin } from './plugin.ts'
+export { recoverImage, type RecoveredImage, type RecoveredTopic } from './core/recovered-image.ts'

@@ -1,1 +1,6 @@
 export { plugin } from './plugin.ts'
+export { type Salvage } from './core/salvage.ts'
+export { metadataDirectoryName } from './plugin.ts'
+export { recoveringPath, recoveryReportName } from './io/voter-store.ts'
+export { readDamagedStore, type SalvageWorld } from './recovery/read-damaged-store.ts'
+export { writeRecoveredStore } from './recovery/write-recovered-store.ts'

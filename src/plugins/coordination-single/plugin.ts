@@ -11,7 +11,7 @@ import { coordinationSingleConfig } from './config.ts'
 import { SingleVoter } from './single-voter.ts'
 
 /** Beside the partitions, under a name that no partition can have. */
-const directoryName = '__millrace_metadata'
+export const metadataDirectoryName = '__millrace_metadata'
 
 export const plugin = definePlugin({
   name: 'coordination-single',
@@ -24,7 +24,7 @@ export const plugin = definePlugin({
     provide([Consensus, Lifecycle], [BrokerIdentity, BrokerSettings, KeyValueEngine, FileSystem, FatalErrors, Clock, Random, Metrics, Logger],
       (identity, settings, engine, files, fatal, clock, random, metrics, log) => new SingleVoter({
         nodeId: identity.nodeId, clusterId: identity.clusterId, foundPartition: identity.foundPartition,
-        path: path ?? `${firstDataDirectory(settings)}/${directoryName}`, snapshotEntries, snapshotBytes, reserveBytes,
+        path: path ?? `${firstDataDirectory(settings)}/${metadataDirectoryName}`, snapshotEntries, snapshotBytes, reserveBytes,
       }, { engine, files, fatal, clock, random, metrics, log }))
   },
 })

@@ -12,6 +12,11 @@ import { admitStore, adoptStore, checkFirstWitness, type Admission } from './sto
 import { corruptMetadata, readStore, type StoreContent } from './store-reader.ts'
 import { WitnessFile } from './witness-file.ts'
 
+/** Where `millrace cluster recover` makes a new store, and the file in it that says that it is whole and is to take its place. */
+export const recoveringPath = (path: string): string => `${path}.recovering`
+export const recoveryReportName = 'recovered.json'
+const recoveryMark = (path: string): string => `${recoveringPath(path)}/${recoveryReportName}`
+
 /** What a start found. */
 export interface StoredLog extends Pick<StoreContent, 'snapshot' | 'entries' | 'last' | 'entryBytes'> {
   /** 0 for a new store. */
@@ -71,11 +76,12 @@ export class VoterStore {
   /**
    * Locks the directory, reads and checks everything, and makes what is not there. Rejects as KeyValueEngine.open does, but with
    * MR_CLUSTER_METADATA_UNREADABLE where that could not read; with MR_CLUSTER_METADATA_CORRUPT that names the index; MR_CLUSTER_METADATA_LOST;
-   * MR_CLUSTER_METADATA_NEWER; MR_CLUSTER_NODE_MISMATCH. A store that is refused is left as it was, for a recovery.
+   * MR_CLUSTER_METADATA_NEWER; MR_CLUSTER_NODE_MISMATCH; MR_CLUSTER_RECOVERY_UNFINISHED. A store that is refused is left as it was, for a recovery.
    */
   static async open(world: VoterStoreWorld, options: VoterStoreOptions): Promise<{ readonly store: VoterStore, readonly stored: StoredLog }> {
     const { path } = options
     const { engine, files } = world
+    if (engine.takesSpace && files.stat(recoveryMark(path)) !== undefined) throw new MillraceError('MR_CLUSTER_RECOVERY_UNFINISHED', { path })
     const witness = engine.takesSpace ? new WitnessFile(files, path) : undefined
     const reading = witness?.read()
     const log = await openLog(engine, options, reading !== undefined)
@@ -89,6 +95,19 @@ export class VoterStore {
     } catch (error) {
       await log.close()
       throw error
+    }
+  }
+
+  /** A store that begins with a snapshot, in a directory without one. */
+  static async make({ engine, files }: VoterStoreWorld, path: string, state: HardState, snapshot: Uint8Array): Promise<void> {
+    const log = await engine.open(`${path}/log`)
+    try {
+      new WitnessFile(files, path).create(state)
+      const pointer: SnapshotPointer = { ...state.last, bytes: snapshot.length, crc: crc32c(snapshot) }
+      await writePieces(log, pointer.index, snapshot)
+      await log.write([{ key: pointerKey, value: encodePointer(pointer) }, { key: hardStateKey, value: encodeHardState(state) }], { sync: true })
+    } finally {
+      await log.close()
     }
   }
 
@@ -107,10 +126,7 @@ export class VoterStore {
   /** Makes a snapshot the newest, and removes the one before the last, with the entries up to the last. `at` is an acknowledged entry, later than the last snapshot's. */
   async saveSnapshot(at: LogPosition, bytes: Uint8Array): Promise<void> {
     const pointer: SnapshotPointer = { index: at.index, term: at.term, chain: at.chain, bytes: bytes.length, crc: crc32c(bytes) }
-    for (let chunk = 0; chunk < chunkCount(bytes.length); chunk++) {
-      const value = bytes.subarray(chunk * snapshotChunkBytes, (chunk + 1) * snapshotChunkBytes)
-      await this.log.write([{ key: chunkKey(at.index, chunk), value }], { sync: true })
-    }
+    await writePieces(this.log, at.index, bytes)
     const { pointer: replaced, previous } = this
     const puts: KeyValuePut[] = [{ key: pointerKey, value: encodePointer(pointer) }]
     if (replaced !== undefined) puts.push({ key: previousPointerKey, value: encodePointer(replaced) })
@@ -133,6 +149,13 @@ export class VoterStore {
     await this.log.write([...puts, { key: hardStateKey, value: encodeHardState(state) }], { sync: true })
     await this.witness?.write(state)
     this.state = state
+  }
+}
+
+async function writePieces(log: KeyValueStore, index: number, bytes: Uint8Array): Promise<void> {
+  for (let chunk = 0; chunk < chunkCount(bytes.length); chunk++) {
+    const value = bytes.subarray(chunk * snapshotChunkBytes, (chunk + 1) * snapshotChunkBytes)
+    await log.write([{ key: chunkKey(index, chunk), value }], { sync: true })
   }
 }
 
