@@ -1,10 +1,12 @@
-import { mkdirSync, readdirSync, realpathSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { ClassicLevel } from 'classic-level'
-import { MillraceError } from '../kernel/errors/index.ts'
+import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
 import { type KeyValueEngine, type KeyValueStore } from '../kernel/ports/key-value-store.ts'
 import { errnoOf, fileError } from './file-error.ts'
+import { batchPairs, logRecords, readTable, tablesInUse, type LevelPair } from './level-files.ts'
 import { LevelKeyValueStore, type LevelDatabase } from './level-key-value-store.ts'
+import { snappyUncompress } from './level-snappy.ts'
 import { NodeFileSystem } from './node-file-system.ts'
 
 /**
@@ -26,6 +28,7 @@ export class LevelKeyValueEngine implements KeyValueEngine {
     if (found === 'parts') throw new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason: 'it has files of a LevelDB and no CURRENT, which names the ones that count' })
     openHere.add(place)
     try {
+      if (found === 'store') checkTables(place, path)
       const database: LevelDatabase = new ClassicLevel(place, { keyEncoding: 'view', valueEncoding: 'view' })
       await database.open()
       return new LevelKeyValueStore(path, database, () => openHere.delete(place))
@@ -37,16 +40,51 @@ export class LevelKeyValueEngine implements KeyValueEngine {
 }
 
 /**
- * Makes what can still be read of a closed store readable again, in place: LevelDB's own repair, which takes every file for itself. What it cannot read is
- * gone afterwards, so it is for copies. Rejects with MR_FILE_FAILED.
+ * Makes what can still be read of a closed store a store again, in place: the intact records of its logs and blocks of its tables, whether or not they are in
+ * use, the newest word on a key counting. What cannot be read is gone afterwards, so it is for copies. LevelDB's own repair checks no checksums. Rejects
+ * with MR_FILE_FAILED.
  */
 export async function repairLevel(path: string): Promise<void> {
   const place = placeOf(path)
   if (openHere.has(place)) throw new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path })
   try {
-    await ClassicLevel.repair(place)
+    const newest = new Map<string, LevelPair>()
+    for (const pair of intactPairs(place)) {
+      const name = Buffer.from(pair.key).toString('hex')
+      if (pair.sequence >= (newest.get(name)?.sequence ?? 0)) newest.set(name, pair)
+    }
+    for (const name of readdirSync(place)) rmSync(join(place, name), { recursive: true })
+    const database: LevelDatabase = new ClassicLevel(place, { keyEncoding: 'view', valueEncoding: 'view' })
+    await database.open()
+    for (const { key, value } of newest.values()) if (value !== undefined) await database.put(key, value)
+    await database.close()
   } catch (error) {
     throw openError(error, path, place)
+  }
+}
+
+function intactPairs(place: string): LevelPair[] {
+  const pairs: LevelPair[] = []
+  for (const name of readdirSync(place).sort()) {
+    if (/^\d+\.(ldb|sst)$/.test(name)) for (const pair of readTable(readFileSync(join(place, name)), snappyUncompress).pairs) pairs.push(pair)
+    if (!/^\d+\.log$/.test(name)) continue
+    for (const record of logRecords(readFileSync(join(place, name)))) for (const pair of batchPairs(record) ?? []) pairs.push(pair)
+  }
+  return pairs
+}
+
+/**
+ * LevelDB takes a damaged table as it is: it hands out wrong bytes, and on some ends the process. So what is in use is checked before it is opened.
+ * What else is wrong with the files LevelDB says itself.
+ */
+function checkTables(place: string, path: string): void {
+  const current = readFileSync(join(place, 'CURRENT'), 'latin1').trim()
+  if (!/^MANIFEST-\d+$/.test(current) || !existsSync(join(place, current))) return
+  for (const number of tablesInUse(readFileSync(join(place, current))) ?? []) {
+    const stem = String(number).padStart(6, '0')
+    const name = [`${stem}.ldb`, `${stem}.sst`].find((each) => existsSync(join(place, each)))
+    const fault = name === undefined ? undefined : readTable(readFileSync(join(place, name)), snappyUncompress).fault
+    if (fault !== undefined) throw new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason: `table ${name}: ${fault}` })
   }
 }
 
@@ -95,6 +133,7 @@ const noSpace = /no space left on device/i
 
 /** LevelDB hides its reason in the cause, and names its files by their whole paths. */
 function openError(error: unknown, path: string, place: string): MillraceError {
+  if (isMillraceError(error)) return error
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
   if (errnoOf(cause) === 'LEVEL_LOCKED') return new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path }, error)
   const reason = cause instanceof Error ? cause.message : String(cause)
