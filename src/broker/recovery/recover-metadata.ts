@@ -126,7 +126,13 @@ function mark(files: FileSystem, path: string, report: RecoveryReport): void {
 
 function swap(files: FileSystem, path: string, kept: string | null): void {
   if (kept !== null) {
-    files.rename(path, kept)
+    try {
+      files.rename(path, kept)
+    } catch (error) {
+      // A directory that is a mount point cannot be renamed. What is there stays, and no broker waits for the last step.
+      files.remove(`${recoveringPath(path)}/${recoveryReportName}`)
+      throw error
+    }
     files.syncDirectory(parentOf(path))
   }
   files.rename(recoveringPath(path), path)

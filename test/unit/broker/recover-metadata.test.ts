@@ -201,6 +201,18 @@ describe('a recovery', () => {
     expect(files.stat(path)).toBeUndefined()
   })
 
+  it('of a directory that cannot be renamed fails and leaves everything as it was', async () => {
+    const { files } = await made(['orders'])
+    await remove(files, entryKey(2))
+    const before = bytesOf(files, `${path}/log/store.log`)
+    files.faults.add({ operation: 'rename', path, error: 'EIO', times: 1 })
+    await expect(recover(files)).rejects.toMatchObject({ code: 'MR_FILE_FAILED' })
+    expect(bytesOf(files, `${path}/log/store.log`)).toBe(before)
+    await expect(startController(new LogKeyValueEngine(files), { files })).rejects.toMatchObject({ code: 'MR_CLUSTER_METADATA_CORRUPT' })
+    await recover(files)
+    expect((await topicsOf(files)).topics.map(({ name }) => name)).toEqual(['orders'])
+  })
+
   it('that only looks changes nothing', async () => {
     const { files } = await made(['orders'])
     await remove(files, entryKey(2))

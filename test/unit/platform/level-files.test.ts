@@ -68,7 +68,7 @@ describe('the files of a LevelDB', () => {
     expect(fault).toBeUndefined()
     const right = new Set(pairs.map((pair) => `${hex(pair.key)} ${pair.sequence} ${pair.value === undefined ? '' : hex(pair.value)}`))
     // Behind the blocks lies the footer, part of which is unused.
-    for (let position = 0; position < table.length - 48; position += 3) {
+    for (let position = 0; position < table.length - 48; position += 11) {
       const changed = Uint8Array.from(table)
       changed[position]! ^= 1 << (position % 8)
       const read = readTable(changed, snappyUncompress)
