@@ -22,12 +22,15 @@ const usage = `Usage: npm run crash:images [-- OPTIONS]
   --seed N         the seed of the first round; the next ones count up (default: 1)
   --protocol NAME  only this one
   --moment N --image N   with --protocol and --seed: this image alone
+  --moments N      of each run no more moments than so many, spread evenly: a smaller round (default: all)
   --workers N      processes at work (default: 2)
   -o json          the result as one JSON object on stdout
 
 Protocols: ${crashProtocols.map(({ name }) => name).join(', ')}`
 
 interface Task {
+  /** 0: all. */
+  readonly moments: number
   readonly protocol: string
   readonly seed: number
 }
@@ -48,9 +51,9 @@ interface Row {
   readonly digests: Set<string>
 }
 
-async function answer({ protocol, seed }: Task): Promise<Answer> {
+async function answer({ protocol, seed, moments }: Task): Promise<Answer> {
   const beganMs = performance.now()
-  const { digests, ...result } = await runProtocol(crashProtocols.find(({ name }) => name === protocol)!, { seed, ...bounds })
+  const { digests, ...result } = await runProtocol(crashProtocols.find(({ name }) => name === protocol)!, { seed, ...bounds, ...(moments > 0 ? { momentsMax: moments } : {}) })
   return { ...result, digests: [...digests], ms: performance.now() - beganMs }
 }
 
@@ -72,10 +75,10 @@ function ask(worker: ChildProcess, task: Task): Promise<Answer> {
 }
 
 /** Whole rounds, so that the same options try the same images. */
-async function runAll(names: readonly string[], first: number, wanted: number, workers: readonly ChildProcess[], see: (answer: Answer) => void): Promise<void> {
+async function runAll(names: readonly string[], { seed: first, images: wanted, moments }: { readonly seed: number, readonly images: number, readonly moments: number }, workers: readonly ChildProcess[], see: (answer: Answer) => void): Promise<void> {
   let images = 0
   for (let seed = first; images < wanted; seed++) {
-    const tasks = names.map(protocol => ({ protocol, seed }))
+    const tasks = names.map(protocol => ({ protocol, seed, moments }))
     let [found, faults] = [0, 0]
     await Promise.all(workers.map(async worker => {
       for (let task = tasks.shift(); task !== undefined; task = tasks.shift()) {
@@ -94,7 +97,7 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
 async function main(): Promise<void> {
   const { numbers, texts } = scriptOptionsOrExit(usage, {
-    numbers: { images: 100_000, seed: 1, moment: -1, image: -1, workers: 2 }, texts: { protocol: '', output: 'text' },
+    numbers: { images: 100_000, seed: 1, moment: -1, image: -1, moments: 0, workers: 2 }, texts: { protocol: '', output: 'text' },
   })
   const { protocol, output } = texts as { readonly protocol: string, readonly output: string }
   const names = crashProtocols.map(({ name }) => name).filter(name => protocol === '' || name === protocol)
@@ -127,7 +130,7 @@ async function main(): Promise<void> {
   } else {
     const workers = Array.from({ length: numbers.workers }, startWorker)
     try {
-      await runAll(names, numbers.seed, numbers.images, workers, take)
+      await runAll(names, numbers, workers, take)
     } finally {
       for (const worker of workers) worker.kill()
     }
