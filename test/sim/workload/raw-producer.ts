@@ -86,6 +86,7 @@ export class RawProducer {
     const place = this.stage.topics.pickPlace(this.prng)
     if (place === undefined) return
     const identity = this.identities.get(keyOf(place)) ?? await this.begin(place)
+    if (identity === undefined) return
     if (identity.pending.length === 0) {
       for (let count = this.prng.between(1, 4); count > 0; count--) {
         const batch = this.batch(identity.id, identity.epoch, identity.nextSequence)
@@ -139,10 +140,15 @@ export class RawProducer {
     return false
   }
 
-  private async begin(place: Place): Promise<Identity> {
+  /** Undefined where the broker gives no producer id, as one that ends because its disk fails. */
+  private async begin(place: Place): Promise<Identity | undefined> {
     const { prng } = this
     const request = { transactionalId: null, transactionTimeoutMs: 0 }
     const { errorCode, producerId, producerEpoch } = await this.client.ask(initProducerIdApi, 0, 5, () => request)
+    if (errorCode === kafkaErrors.COORDINATOR_LOAD_IN_PROGRESS && this.stage.diskFails) {
+      this.stage.count('no producer id')
+      return undefined
+    }
     if (errorCode !== kafkaErrors.NONE) throw new Violation(`InitProducerId was answered with ${errorCode}`)
     const identity: Identity = {
       place, id: producerId, epoch: producerEpoch, acks: prng.chance(0.7) ? 'all' : 1,
