@@ -102,6 +102,7 @@ export const errorTable = {
   MR_LOG_PARTITION_TWICE: row('config', false, 56, 500, 'the partition {partition} is in {first} and in {second}; move one of the two directories away'),
   MR_LOG_REDO_CORRUPT: row('operational', false, 56, 500, 'the redo log in {path} is damaged: {reason}; restore it, or move it away with the file .millrace-redo-run beside it and start again, to give up what only it holds'),
   MR_LOG_REDO_MISSING: row('operational', false, 56, 500, 'the redo log that {mark} says a start needs is not in {path}: {reason}; restore it, or remove {mark} and start again, to give up what only the redo log held'),
+  MR_LOG_ROTTEN: row('operational', false, 56, 500, 'offsets {first} to {last} of {topic}-{partition} are damaged on the disk and not served: {path} at byte {position}: {reason}; restore that file from a copy while the broker is stopped, or give them up: delete the records below {next}, or read on from there'),
   MR_LOG_STORE_STOPPED: row('operational', true, 6, 503, 'the log store was stopped before its start had finished; what was not loaded yet is by the next start'),
   // the network
   MR_NET_ADDRESS_IN_USE: row('config', false, -1, 500, '{host}:{port} is in use by another process; stop it or choose another port'),

@@ -17,6 +17,10 @@ export const storageLocalConfig = z.object({
     .describe('Memory for the indexes of closed segments; a segment of 1 GiB has about 5 MiB of them.'),
   reserveBytes: z.int().min(0).default(mebibyte)
     .describe('Bytes that each data directory keeps back, so that a full disk can be freed: deleting needs checkpoints first. Twice as much has to be free before a directory that was full is appended to again.'),
+  scrubBytesPerSecond: z.int().min(0).default(4 * mebibyte)
+    .describe('How fast closed segments are read and checked in the background, over all data directories. 0 turns that off: then damage is found when it is read.'),
+  scrubIntervalMs: z.int().min(1000).default(86_400_000)
+    .describe('From the beginning of one such pass over all segments to that of the next, at least. The first begins ten minutes after the start, or after this time if it is less.'),
   idleFilesMax: z.int().min(0).default(512)
     .describe('Closed segments that are kept open after a read. Each partition has one open file beside them.'),
 })

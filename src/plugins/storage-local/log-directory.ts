@@ -3,7 +3,6 @@ import { partitionName } from '../../kernel/log/checkpoint-text.ts'
 import { type PartitionId, type Uuid } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type DirectoryStatus } from '../../kernel/ports/log-store.ts'
-import { parsePartitionMetadata } from './core/partition-metadata.ts'
 import { markedDirectory, parsePartitionDirectory, type DirectoryState } from './core/segment-name.ts'
 import { DirectoryCheckpoints, type Fenced } from './directory-checkpoints.ts'
 import { type SyncMode } from './core/sync-pace.ts'
@@ -11,8 +10,8 @@ import { DirectoryRedo, settleLogs } from './directory-redo.ts'
 import { DirectorySpace } from './directory-space.ts'
 import { type DataDirectory } from './io/data-directory.ts'
 import { Flusher } from './io/flusher.ts'
-import { readWhole } from './io/index-file.ts'
 import { makePartitionDirectory, type Making } from './io/partition-directory.ts'
+import { readTopicId } from './io/topic-id.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { finishLog, loadLog, type LoadReport } from './log-loader.ts'
 import { LogState } from './log-state.ts'
@@ -161,9 +160,8 @@ export class LogDirectory implements LogHome {
   private loadOnce(name: string, known: KnownOfLog): LoadReport {
     const parsed = parsePartitionDirectory(name)!
     const directory = `${this.path}/${name}`
-    const text = readWhole(this.world.files, `${directory}/partition.metadata`)
-    const topicId = text === undefined ? undefined : parsePartitionMetadata(new TextDecoder().decode(text))
-    if (topicId === undefined && hadRecords(known)) {
+    const { topicId, isDoubtful } = readTopicId(this.world.files, directory)
+    if (topicId === undefined && (isDoubtful || hadRecords(known))) {
       this.lost.add(name, known, undefined)
       this.world.logger.error('a partition has no topic id: it is not served, and not begun anew', {
         path: directory, remedy: 'restore its partition.metadata, which has the topic id, from a copy',

@@ -1,13 +1,12 @@
 import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type EpochEntry } from '../../kernel/log/epoch-history.ts'
 import { baseOffsetOf, lastOffsetOf, leaderEpochOf } from '../../kernel/record/batch-header.ts'
-import { drawJitterMs } from '../../kernel/log/roll-policy.ts'
 import { planDirectory, type DirectoryPlan } from './core/directory-plan.ts'
 import { parseSegmentFileName, segmentFileName } from './core/segment-name.ts'
 import { BatchScan } from './io/batch-scan.ts'
-import { loadIndexes, offsetProblem, resumeBelow } from './io/index-file.ts'
+import { offsetProblem, resumeBelow, type LoadedIndexes } from './io/index-file.ts'
 import { rewriteBatches } from './io/rewrite-batches.ts'
-import { Segment } from './io/segment.ts'
+import { type Segment } from './io/segment.ts'
 import { setAsideFile } from './io/set-aside.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { LogRecovery, discardSegment, durableTo, scanBuffer } from './log-recovery.ts'
@@ -44,13 +43,16 @@ export function loadLog(log: LogState, known: KnownOfLog): LoadReport {
 export function finishLog(log: LogState): void {
   for (const segment of log.segments) {
     if (segment.sidesSynced) continue
-    segment.writeFinalIndexes()
-    for (const suffix of ['.index', '.timeindex'] as const) syncPath(log, segment.path(suffix))
+    segment.writeFinalSides()
+    for (const suffix of sideSuffixes) syncPath(log, segment.path(suffix))
   }
   log.indexed = log.end
   writeProducerSnapshot(log, log.end, true)
   log.world.files.syncDirectory(log.directory)
 }
+
+/** What a start wants to find beside a segment. */
+const sideSuffixes = ['.index', '.timeindex', '.sum'] as const
 
 class LogLoader {
   private readonly log: LogState
@@ -120,7 +122,7 @@ class LogLoader {
   /** Finishes or undoes what was under way, and lists the segments with their sizes. */
   private findSegments(): void {
     const { log } = this
-    const { files, clock, random, logger } = log.world
+    const { files, logger } = log.world
     const swapEnd = (baseOffset: number): number | undefined => this.endOfSwap(`${log.directory}/${segmentFileName(baseOffset, '.log')}.swap`, baseOffset)
     const plan = planDirectory(this.namesOfFiles(), swapEnd)
     for (const name of plan.foreign) logger.warn('a file that is not of this log is left alone', { path: `${log.directory}/${name}` })
@@ -129,12 +131,9 @@ class LogLoader {
     for (const name of plan.remove) files.remove(`${log.directory}/${name}`)
     for (const [from, to] of plan.rename) files.rename(`${log.directory}/${from}`, `${log.directory}/${to}`)
     log.segments = plan.segments.map((baseOffset, index) => {
-      const segment = new Segment(log.world, log.directory, baseOffset, {
+      const segment = log.segmentOfBytes(baseOffset, {
         sizeBytes: files.stat(`${log.directory}/${segmentFileName(baseOffset, '.log')}`)!.bytes,
         endOffset: plan.segments[index + 1] ?? baseOffset,
-        createdMs: clock.wallMs(),
-        jitterMs: drawJitterMs(log.settings, random.fraction()),
-        intervalBytes: log.settings.indexIntervalBytes,
       })
       segment.markSynced()
       segment.sidesSynced = true
@@ -226,8 +225,9 @@ class LogLoader {
     for (const segment of log.segments) {
       if (segment.baseOffset >= scanFrom) break
       segment.withFile(file => {
-        const scan = new BatchScan(file, 0, segment.sizeBytes, scanBuffer)
+        const scan = segment.scan(file, 0, scanBuffer)
         while (scan.next() && baseOffsetOf(scan.bytes, scan.at) < scanFrom) epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
+        if (scan.problem !== undefined) throw log.corrupt(epochs.lastEpoch < 0 ? segment.baseOffset : scanFrom, segment.path('.log'), `at byte ${scan.position}: ${scan.problem}`)
       })
     }
     if (epochs.lastEpoch >= 0) log.world.logger.warn('leader epochs were made anew from the batches', { path: log.epochFile.path, reason })
@@ -247,26 +247,38 @@ class LogLoader {
     const { log } = this
     this.loadEpochs(Infinity)
     const last = log.active
-    const { baseOffset, sizeBytes, stem } = last
-    const loaded = last.withFile(file => loadIndexes(log.world.files, { baseOffset, sizeBytes, stem, file }, last.intervalBytes))
+    const loaded = last.loadIndexes()
     if (loaded.rebuilt !== undefined) {
       log.world.logger.warn('an index was made anew from its segment', { segment: last.path('.log'), reason: loaded.rebuilt })
     }
-    if (loaded.problem !== undefined) throw log.corrupt(loaded.endOffset, last.path('.log'), `${loaded.problem}, though the last stop was clean`)
-    last.endOffset = loaded.endOffset
-    last.open(loaded.indexes, loaded.rebuilt === undefined)
+    const shorter = last.sums.endProblem(last.sizeBytes, undefined)
+    if (shorter !== undefined) throw log.corrupt(loaded.endOffset, last.path('.log'), `${shorter}, though the last stop was clean`)
+    last.endOffset = this.endOf(last, loaded)
+    last.open(loaded.indexes, loaded.rebuilt === undefined, loaded.sure)
+    last.trustFrom(last.sizeBytes, last.endOffset)
+    last.resumeSums()
     this.indexesFiled = loaded.rebuilt === undefined
     last.markSynced()
-    this.checkEnd(loaded.endOffset)
+    this.checkEnd(last.endOffset)
+  }
+
+  /** Where what is damaged at the end of the last segment hides the end of the log, its checksums say it; if they are what was written. */
+  private endOf(last: Segment, { endOffset, problem, indexes }: LoadedIndexes): number {
+    if (problem === undefined) return endOffset
+    const seal = last.sums.soundSeal()
+    if (seal?.sizeBytes !== last.sizeBytes) throw this.log.corrupt(endOffset, last.path('.log'), `${problem}, though the last stop was clean`)
+    // What is appended now must be found without a step through what is damaged.
+    indexes.bytesSinceEntry = Infinity
+    last.isObscure = true
+    return seal.endOffset
   }
 
   private recover(believes: boolean): void {
     const { log, known } = this
     const first = this.firstToCheck()
     const begin = log.segments[first]!
-    const { baseOffset, sizeBytes, stem } = begin
-    const resume = begin.withFile(file => resumeBelow(log.world.files, { baseOffset, sizeBytes, stem, file }, known.recoveryPoint ?? 0))
-    const from = resume?.offset ?? baseOffset
+    const resume = begin.withFile(file => resumeBelow(log.world.files, begin.indexed(file), known.recoveryPoint ?? 0))
+    const from = resume?.offset ?? begin.baseOffset
     this.checkedFrom = resume?.position ?? 0
     this.loadEpochs(from)
     // A snapshot of behind there, if it turns out to be below the end, leaves fewer batches to replay.
@@ -336,13 +348,13 @@ class LogLoader {
   /** Everything that was kept goes to the disk, with the index files of what was scanned. */
   private keep(): void {
     const { log } = this
-    for (const segment of log.segments) {
+    for (const [index, segment] of log.segments.entries()) {
       if (segment.sidesSynced) continue
       this.rewrite(segment)
       segment.handle.opened.syncNow()
-      if (segment === log.active) segment.writeIndexes()
-      else segment.close()
-      for (const suffix of ['.index', '.timeindex'] as const) syncPath(log, segment.path(suffix))
+      if (segment === log.active) segment.writeSides()
+      else segment.close(log.segments[index + 1]!.baseOffset)
+      for (const suffix of sideSuffixes) syncPath(log, segment.path(suffix))
       segment.markSynced()
       segment.sidesSynced = segment !== log.active
     }

@@ -1,6 +1,6 @@
 import { batchReaching, lengthIsSound, run, runEnd } from '../../kernel/log/batch-walk.ts'
 import { type ReadRequest, type ReadSink } from '../../kernel/ports/partition-log.ts'
-import { baseOffsetOf, batchBytesOf, batchHeaderBytes, lastOffsetOf, magicOf } from '../../kernel/record/batch-header.ts'
+import { baseOffsetOf, batchBytesOf, batchHeaderBytes, crcValid, lastOffsetOf, magicOf } from '../../kernel/record/batch-header.ts'
 import { type PooledBuffer } from './core/buffer-pool.ts'
 import { entryHolds } from './io/index-file.ts'
 import { type Segment } from './io/segment.ts'
@@ -12,6 +12,9 @@ const noRelease = (): void => {}
 /** Up to here a read takes an index interval more than it was asked for, so that the batches before the offset cost it nothing. */
 const largeReadBytes = 65_536
 
+/** A read that has to check what it gives ends behind so much of it. */
+const checkedBytesMax = 1 << 20
+
 /** Ends of the last reads: a reader that goes on finds its place without the index and without a byte too many. */
 const hintsKept = 8
 
@@ -19,8 +22,10 @@ const hintsKept = 8
  * Reads of one log: the index says where to begin, one positioned read brings the bytes into a pooled buffer, a walk over their headers
  * cuts out the batches that were asked for. What this process wrote lately is read on the event loop, the rest off it.
  *
- * The CRC of a stored batch is not checked here: at the rate of fetches that costs more than the rest of the read. Every client checks
- * it; recovery does for what was not synced.
+ * What was there before this process began is checked when it is read for the first time: each batch against its checksum and its CRC, so many
+ * bytes at a time that the event loop is not held up. A read ends before what is damaged, and one that begins there fails with MR_LOG_ROTTEN; whatever lies
+ * behind is served. What this process wrote, or has checked once, is not checked again: at the rate of fetches that costs more than the
+ * rest of the read.
  *
  * While a read off the loop is under way its log may be cut, its segment deleted, or all of it closed. It then ends with the data, begins
  * anew, or fails with MR_LOG_OFFSET_OUT_OF_RANGE or why the log is out of service; a segment that was given up is not opened again.
@@ -87,8 +92,11 @@ class ReadRun {
   private position = 0
   /** The last offset of the batch that the index says begins at `position`; -1 when the position comes from elsewhere. */
   private entryOffset = -1
+  /** The checksums say that a batch begins at `position`. */
+  private placedBySums = false
   private truncations = 0
   private distrusted = false
+  private problem = ''
 
   constructor(reader: LogReader, log: LogState, request: ReadRequest, sink: ReadSink) {
     this.reader = reader
@@ -127,12 +135,23 @@ class ReadRun {
     const { segment, request } = this
     const wanted = Math.max(request.maxBytes, batchHeaderBytes)
     this.entryOffset = -1
+    this.placedBySums = false
     this.position = this.reader.hint(segment, request.offset)
     if (this.position >= 0) return wanted
+    if (request.offset < segment.trustedOffset) {
+      this.position = segment.sums.placeOf(request.offset)
+      this.placedBySums = this.position >= 0
+      if (this.placedBySums) return wanted
+    }
     const { offsets } = segment.indexes()
     const entry = offsets.floor(request.offset)
     this.position = entry < 0 ? 0 : offsets.positionAt(entry)
     if (entry >= 0) this.entryOffset = offsets.offsetAt(entry)
+    // Whatever is wrong with what was there before is not in the way of what this process wrote behind it.
+    if (request.offset >= segment.trustedOffset && this.position < segment.trustedFrom) {
+      this.position = segment.trustedFrom
+      this.entryOffset = -1
+    }
     // The batch is up to an interval behind; for a large read a little less at its end is better than a buffer of twice the size.
     return wanted > largeReadBytes ? wanted : wanted + segment.intervalBytes
   }
@@ -141,19 +160,31 @@ class ReadRun {
   private bring(bytes: number): void {
     const { segment, position } = this
     const length = Math.min(bytes, segment.sizeBytes - position)
-    if (length <= 0) return this.goOn(bytes)
+    if (length <= 0) return this.atEnd(bytes)
     const buffer = this.log.world.buffers.lend(length)
-    if (this.isResident()) return this.arrived(buffer, length, segment.read(buffer.bytes, length, position))
+    if (this.isResident()) return this.take(buffer, length, () => segment.read(buffer.bytes, length, position))
     this.reader.waits(this)
     const file = segment.handle.use()
     file.readLater(buffer.bytes, 0, length, position, (error, read) => {
       segment.handle.done()
       if (this.ended) return buffer.release()
-      if (error === undefined && this.truncations === this.log.truncations && !segment.released) return this.arrived(buffer, length, read)
+      if (error === undefined && this.truncations === this.log.truncations && !segment.released) return this.take(buffer, length, () => read)
       buffer.release()
       if (error === undefined) this.restart()
       else this.end(this.log.home.fault(error))
     })
+  }
+
+  /** Nothing is left of the segment: whether that is as it should be is asked of one that was there before. */
+  private atEnd(bytes: number): void {
+    const { log, segment } = this
+    const nextBase = log.segments[log.segments.indexOf(segment) + 1]?.baseOffset
+    const problem = segment.endSure && !this.placedBySums ? undefined
+      : this.checked(() => segment.sums.endProblem(segment.sizeBytes, nextBase, this.placedBySums ? this.position : -1))
+    if (problem === 'begin anew') return this.begin()
+    if (problem !== undefined) return this.end(this.damage(this.placedBySums ? this.position : segment.sizeBytes, problem))
+    segment.endSure = true
+    this.goOn(bytes)
   }
 
   /** No batch of the segment reaches the offset: those behind a gap that compaction left are in the next one. */
@@ -180,24 +211,83 @@ class ReadRun {
     return distance <= log.world.residentBytes
   }
 
+  private take(buffer: PooledBuffer, length: number, read: () => number): void {
+    try {
+      this.arrived(buffer, length, read())
+    } catch (error) {
+      if (buffer.lent) buffer.release()
+      this.end(this.log.home.fault(error))
+    }
+  }
+
   private arrived(buffer: PooledBuffer, length: number, read: number): void {
     const { request } = this
     const { bytes } = buffer
-    if (read < length) return this.damaged(buffer, 'the file is shorter than it was')
+    if (read < length) return this.damaged(buffer, 0, 'the file is shorter than it was')
     if (this.entryOffset >= 0 && !(length >= batchHeaderBytes && entryHolds(bytes, 0, this.entryOffset))) return this.distrust(buffer)
-    const at = batchReaching(bytes, 0, length, request.offset)
+    this.placedBySums = false
+    const at = this.reaching(bytes, length)
+    if (at < 0) return this.rotten(buffer, -at - 1)
     if (at + batchHeaderBytes > length) return this.again(buffer, at, batchHeaderBytes, Math.max(request.maxBytes, batchHeaderBytes))
-    if (magicOf(bytes, at) !== 2 || !lengthIsSound(bytes, at)) return this.damaged(buffer, `no batch begins at byte ${this.position + at}`)
+    if (magicOf(bytes, at) !== 2 || !lengthIsSound(bytes, at)) return this.damaged(buffer, at, 'no batch begins there')
     const first = batchBytesOf(bytes, at)
     const wanted = baseOffsetOf(bytes, at) < request.endOffset && (first <= request.maxBytes || request.atLeastOneBatch)
     if (wanted && at + first > length) return this.again(buffer, at, first, first)
-    const end = runEnd(bytes, at, length, request.endOffset, request.maxBytes, request.atLeastOneBatch)
-    if (end === at) {
+    const found = runEnd(bytes, at, length, request.endOffset, request.maxBytes, request.atLeastOneBatch)
+    if (found === at) {
       buffer.release()
       return this.finish(nothing, noRelease)
     }
+    const end = this.segment.isProven(this.position + at, this.position + found) ? found : this.prove(bytes, at, found)
+    if (end < 0) return this.rotten(buffer, -end - 1)
     this.reader.remember(this.segment, lastOffsetOf(bytes, run.lastAt) + 1, this.position + end)
     this.finish(bytes.subarray(at, end), buffer.release)
+  }
+
+  /**
+   * Where the first batch begins that reaches the offset, or where its header would; headers that were there before are checked on the way. `-1 - at`
+   * when something is wrong with the one at `at`; `problem` says what.
+   */
+  private reaching(bytes: Uint8Array, length: number): number {
+    const { segment, position, request } = this
+    if (position >= segment.trustedFrom) return batchReaching(bytes, 0, length, request.offset)
+    let at = 0
+    while (at + batchHeaderBytes <= length) {
+      const problem = this.checked(() => segment.check(bytes, at, position + at))
+      if (problem !== undefined) return this.problemAt(at, problem)
+      if (lastOffsetOf(bytes, at) >= request.offset || !lengthIsSound(bytes, at)) break
+      at += batchBytesOf(bytes, at)
+    }
+    return at
+  }
+
+  /** Checks whole batches from `at` on. Gives where they end, before what is damaged; `-1 - at` when that is the first. */
+  private prove(bytes: Uint8Array, at: number, found: number): number {
+    const { segment, position, log } = this
+    let end = at
+    while (end < found && (end === at || end - at < checkedBytesMax)) {
+      const problem = this.checked(() => segment.check(bytes, end, position + end)) ?? (crcValid(bytes, end) ? undefined : 'the CRC of the batch does not match')
+      if (problem !== undefined && end === at) return this.problemAt(end, problem)
+      if (problem !== undefined) break
+      run.lastAt = end
+      end += batchBytesOf(bytes, end)
+    }
+    log.world.integrity.firstReadBytes += end - at
+    segment.prove(position + at, position + end)
+    return end
+  }
+
+  /** Asks the checksums something. When they turn out to be wrong themselves, and have led here, the read begins anew without them. */
+  private checked(ask: () => string | undefined): string | undefined {
+    const { sums } = this.segment
+    const wereKept = sums.isKept
+    const problem = ask()
+    return wereKept && !sums.isKept ? 'begin anew' : problem
+  }
+
+  private problemAt(at: number, problem: string): number {
+    this.problem = problem
+    return -1 - at
   }
 
   /** The batch begins at `at` of what was read, and at least `needed` bytes of it have to be there. */
@@ -205,7 +295,10 @@ class ReadRun {
     this.position += at
     this.entryOffset = -1
     const left = this.segment.sizeBytes - this.position
-    if (left > 0 && left < needed) return this.damaged(buffer, `the batch at byte ${this.position} is longer than the segment`)
+    if (left > 0 && left < needed) {
+      this.problem = this.checked(() => this.segment.sums.judge('the batch is longer than the segment')) ?? 'begin anew'
+      return this.rotten(buffer, 0)
+    }
     buffer.release()
     try {
       this.bring(bytes)
@@ -214,14 +307,25 @@ class ReadRun {
     }
   }
 
-  private damaged(buffer: PooledBuffer, reason: string): void {
+  /** What was asked of the checksums has come to `problem`. */
+  private rotten(buffer: PooledBuffer, at: number): void {
+    if (this.problem !== 'begin anew') return this.damaged(buffer, at, this.problem)
     buffer.release()
-    this.end(this.log.corrupt(this.request.offset, this.segment.path('.log'), reason))
+    this.begin()
+  }
+
+  private damaged(buffer: PooledBuffer, at: number, reason: string): void {
+    buffer.release()
+    this.end(this.damage(this.position + at, reason))
+  }
+
+  private damage(position: number, reason: string): Error {
+    return this.log.damaged(this.segment, position, reason, this.request.offset)
   }
 
   /** The index led to no batch: once more with one made from the batches. */
   private distrust(buffer: PooledBuffer): void {
-    if (this.distrusted) return this.damaged(buffer, `no batch begins at byte ${this.position}`)
+    if (this.distrusted) return this.damaged(buffer, 0, 'no batch begins there')
     buffer.release()
     this.distrusted = true
     try {

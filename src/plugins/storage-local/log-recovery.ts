@@ -87,16 +87,26 @@ export class LogRecovery {
     return baseOffset === end || this.recoveryPoint === undefined || end < this.recoveryPoint || (baseOffset > end && baseOffset <= this.startOffset)
   }
 
-  /** Checks every batch, from where it may begin, and makes the indexes. */
+  /** Checks every batch, from where it may begin, and makes the indexes; the checksums go on where they end or are not what was written. */
   private scan(segment: Segment, nextBase: number, resume: ResumePoint | undefined): Problem | undefined {
     const { log } = this
+    const { sums } = segment
     const indexes = resume?.indexes ?? SegmentIndexes.empty(segment.baseOffset)
     let end = resume?.offset ?? segment.baseOffset
+    const from = resume?.position ?? 0
+    let kept = sumsBefore(segment, from)
+    let recalls = kept >= 0
     const problem = segment.withFile(file => {
-      const scan = new BatchScan(file, resume?.position ?? 0, segment.sizeBytes, this.believes ? headersBuffer : scanBuffer)
+      const scan = new BatchScan(file, from, segment.sizeBytes, this.believes ? headersBuffer : scanBuffer)
       while (scan.next()) {
         const wrong = this.problemOf(scan, end, segment, nextBase)
         if (wrong !== undefined) return { position: scan.position, reason: wrong }
+        const recalled = recalls ? sums.recall(kept, scan.bytes, scan.at, scan.position) : 'nothing'
+        if (recalled === 'differs') return { position: scan.position, reason: 'the header of the batch is not what was written' }
+        if (recalled === 'agrees') kept++
+        else if (recalls) sums.keepFirst(kept)
+        recalls &&= recalled === 'agrees'
+        if (!recalls) sums.append(scan.bytes, scan.at, scan.position)
         indexes.count(scan.bytes, scan.at, scan.sizeBytes, scan.position, segment.intervalBytes)
         log.epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
         if (this.replaysProducers) log.producers.apply(scan.bytes, scan.at)
@@ -105,8 +115,13 @@ export class LogRecovery {
       }
       return scan.problem === undefined ? undefined : { position: scan.position, reason: scan.problem }
     })
+    // The scan that follows one which cannot believe what it found has to find the same.
+    if (recalls && !(this.believes && problem !== undefined)) sums.keepFirst(kept)
     segment.endOffset = end
-    segment.open(indexes, false)
+    // What is believed is checked when it is first read.
+    if (this.believes) segment.trustFrom(segment.sizeBytes, end)
+    else segment.trustFrom(from, resume?.offset ?? segment.baseOffset)
+    segment.open(indexes, false, resume === undefined)
     return problem
   }
 
@@ -209,4 +224,17 @@ export function discardSegment(log: LogState, segment: Segment): void {
 
 function holdsIntact(segment: Segment): boolean {
   return segment.sizeBytes > 0 && segment.withFile(file => holdsIntactBatch(file, 0, segment.sizeBytes))
+}
+
+/** How many checksums there are of batches before `position`, where a batch begins; -1 where they do not reach it. What is behind is to be checked. */
+function sumsBefore(segment: Segment, position: number): number {
+  const { sums } = segment
+  if (position === 0) {
+    if (!sums.isKept) sums.reset()
+    return 0
+  }
+  if (!sums.isKept) return -1
+  const index = sums.indexAt(position)
+  if (index < 0) sums.giveUp(`they do not reach byte ${position}, up to where the segment was on the disk`)
+  return index
 }

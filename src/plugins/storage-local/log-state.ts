@@ -7,8 +7,10 @@ import { type PartitionId } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type LogWatcher } from '../../kernel/ports/partition-log.ts'
 import { BatchReader } from '../../kernel/record/batch-reader.ts'
+import { sumHeader } from './core/batch-sums.ts'
 import { SegmentIndexes } from './core/segment-indexes.ts'
 import { CheckpointFile } from './io/checkpoint-file.ts'
+import { type SegmentFacts } from './io/segment-facts.ts'
 import { Segment } from './io/segment.ts'
 import { type LogHome, type LogWorld } from './log-world.ts'
 
@@ -56,7 +58,7 @@ export class LogState {
     this.settings = settings
     this.world = world
     this.home = home
-    this.epochFile = new CheckpointFile(world.files, directory, 'leader-epoch-checkpoint')
+    this.epochFile = new CheckpointFile(world.files, directory, 'leader-epoch-checkpoint', `leader epochs of ${id.topicId} ${id.partition}`)
     this.producers = new ProducerState(id, world.clock.wallMs())
     this.reader = new BatchReader(world.compression)
   }
@@ -90,16 +92,26 @@ export class LogState {
 
   /** Makes the file of a new segment; it is not in `segments` yet. */
   createSegment(baseOffset: number): Segment {
-    const { clock, random, files } = this.world
-    const segment = new Segment(this.world, this.directory, baseOffset, {
-      sizeBytes: 0,
-      endOffset: baseOffset,
+    const { files } = this.world
+    const segment = this.segmentOfBytes(baseOffset, { sizeBytes: 0, endOffset: baseOffset })
+    files.open(segment.path('.log'), 'ensure').close()
+    segment.sums.begin()
+    segment.trustFrom(0, baseOffset)
+    segment.open(SegmentIndexes.empty(baseOffset), false, true)
+    return segment
+  }
+
+  /** A segment of which the file is there; it is not in `segments` yet, nor open. */
+  segmentOfBytes(baseOffset: number, facts: Pick<SegmentFacts, 'sizeBytes' | 'endOffset'>): Segment {
+    const { clock, random, identity } = this.world
+    const segment: Segment = new Segment(this.world, this.directory, baseOffset, {
+      ...facts,
       createdMs: clock.wallMs(),
       jitterMs: drawJitterMs(this.settings, random.fraction()),
       intervalBytes: this.settings.indexIntervalBytes,
+      sumHeader: sumHeader(identity.clusterId, this.id, baseOffset),
+      damaged: (position, reason) => this.damaged(segment, position, reason),
     })
-    files.open(segment.path('.log'), 'ensure').close()
-    segment.open(SegmentIndexes.empty(baseOffset), false)
     return segment
   }
 
@@ -145,8 +157,8 @@ export class LogState {
   /** Writes the index entries of the active segment and makes them durable. `done` is called later, or at once where there are none. */
   syncIndexes(done: (error: unknown) => void): void {
     const { active, end } = this
-    active.writeIndexes()
-    active.syncIndexes(error => {
+    active.writeSides()
+    active.syncSides(error => {
       if (error === undefined && this.failure === undefined && this.active === active) this.indexed = Math.max(this.indexed, Math.min(end, this.end))
       done(this.failure === undefined ? error : undefined)
     })
@@ -176,6 +188,20 @@ export class LogState {
 
   corrupt(offset: number, path: string, reason: string): MillraceError {
     return new MillraceError('MR_LOG_CORRUPT', { topic: this.id.topic, partition: this.id.partition, offset, path, reason })
+  }
+
+  /**
+   * The batch at a position of a segment is not what was written. Takes note of it, once, and gives the error for who asked: the log goes on
+   * serving what is intact.
+   */
+  damaged(segment: Segment, position: number, reason: string, asked = segment.baseOffset): MillraceError {
+    const { topic, partition } = this.id
+    const place = segment.sums.offsetsAt(position)
+    const first = place?.first ?? asked
+    const next = place?.next ?? Math.max(first + 1, this.segments[this.segments.indexOf(segment) + 1]?.baseOffset ?? this.end)
+    const damage = { topic, partition, path: segment.path('.log'), position, first, last: next - 1, reason }
+    this.world.integrity.damaged(damage)
+    return new MillraceError('MR_LOG_ROTTEN', { ...damage, next })
   }
 
   closed(): MillraceError {

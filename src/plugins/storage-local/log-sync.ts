@@ -229,7 +229,7 @@ class SideSync implements FlushTarget {
   }
 
   get needsSync(): boolean {
-    return !this.leftOut && this.log.failure === undefined && !this.segment.sidesSynced && this.log.segments.includes(this.segment)
+    return !this.leftOut && this.log.failure === undefined && !this.segment.sidesSynced && !this.segment.isActive && this.log.segments.includes(this.segment)
   }
 
   sync(done: (error: unknown) => void): void {

@@ -22,7 +22,7 @@ export function roll(log: LogState, sync: LogSync, baseOffset: number): Segment 
   log.segments.push(opened)
   log.snapshotPosition = 0
   // What is written beside a segment is made anew if it is missing: a full disk must not stop the append for it.
-  if (closing.sizeBytes > 0) tolerateFullDisk(log, () => closing.close())
+  if (closing.sizeBytes > 0) tolerateFullDisk(log, () => closing.close(baseOffset))
   tolerateFullDisk(log, () => writeProducerSnapshot(log, baseOffset))
   if (closing.sizeBytes > 0) sync.rolled(closing, baseOffset)
   return opened
@@ -77,9 +77,13 @@ export function truncateLog(log: LogState, offset: number): void {
 function cut(log: LogState, offset: number): void {
   while (log.segments.length > 1 && log.active.baseOffset >= offset) removeNewest(log)
   const { active } = log
-  if (!active.isActive) active.open(active.indexes(), true)
+  if (!active.isActive) {
+    active.open(active.indexes(), true, false)
+    active.resumeSums()
+  }
   const { position, baseOffset } = active.find(offset)
   active.truncate(position, baseOffset)
+  forgetDamage(log, active, position)
   syncAll(log)
 }
 
@@ -117,12 +121,21 @@ function hideLater(log: LogState, segments: readonly Segment[]): void {
   const { files, removals } = log.world
   const hidden = segments.flatMap(segment => {
     log.world.indexCache.delete(segment)
+    forgetDamage(log, segment)
     return hideSegment(files, segment)
   })
   removals.remove(hidden, log.settings.fileDeleteDelayMs, error => {
     if (error === undefined) log.home.freed()
     else log.home.fault(error)
   })
+}
+
+/** What is damaged goes with what it is in; that is told, since nobody can look at it any more. */
+function forgetDamage(log: LogState, segment: Segment, sizeBytes = 0): void {
+  const damages = log.world.integrity.forget(segment.path('.log'), sizeBytes)
+  if (damages.length === 0) return
+  const { topic, partition } = log.id
+  log.world.logger.warn('damaged records are deleted with their segment', { topic, partition, path: segment.path('.log'), offsets: damages.map(({ first, last }) => `${first} to ${last}`) })
 }
 
 /** Raises the start of the log; what lies wholly below is freed later. */

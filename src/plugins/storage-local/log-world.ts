@@ -1,9 +1,11 @@
 import { type PartitionId } from '../../kernel/model/ids.ts'
+import { type BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
 import { type Clock, type Random, type Timers } from '../../kernel/ports/clock.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type BufferPool } from './core/buffer-pool.ts'
+import { type IntegrityLedger } from './core/integrity-ledger.ts'
 import { type DelayedRemovals } from './io/delayed-removals.ts'
-import { type SegmentWorld } from './io/segment.ts'
+import { type SegmentWorld } from './io/segment-facts.ts'
 import { type RedoWorld } from './redo-log.ts'
 
 /** What all logs of a store share. */
@@ -12,6 +14,8 @@ export interface LogWorld extends SegmentWorld, Pick<RedoWorld, 'redoCounter'> {
   readonly timers: Timers
   readonly random: Random
   readonly compression: Compression
+  readonly identity: Pick<BrokerIdentity, 'clusterId'>
+  readonly integrity: IntegrityLedger
   readonly buffers: BufferPool
   readonly removals: DelayedRemovals
   /** `producer.id.expiration.ms` */

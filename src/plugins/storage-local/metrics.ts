@@ -1,4 +1,5 @@
 import { type DirectoryStatus } from '../../kernel/ports/log-store.ts'
+import { type IntegrityLedger } from './core/integrity-ledger.ts'
 import { type RedoCounts } from './redo-log.ts'
 import { type Counter, type GaugeSample, type Metrics } from '../../kernel/ports/telemetry.ts'
 
@@ -43,4 +44,15 @@ export type CountRedo = (what: keyof RedoCounts, amount: number) => void
 export function redoCounter(metrics: Metrics, path: string): CountRedo {
   const counters = Object.fromEntries(Object.entries(redoCounters).map(([what, [name, help]]) => [what, metrics.counter(name, help, { path })])) as Record<keyof RedoCounts, Counter>
   return (what, amount) => { counters[what].add(amount) }
+}
+
+/** What an operator sees of the integrity of the logs. `nowMs` is monotonic. */
+export function observeIntegrity(metrics: Metrics, integrity: IntegrityLedger, nowMs: () => number): void {
+  metrics.gauge('millrace_log_damaged_places', 'Places in segments that were found damaged since the start, and are not served.', () => integrity.damageCount)
+  metrics.gauge('millrace_log_first_read_checked_bytes', 'Bytes that were checked at their first read since the start.', () => integrity.firstReadBytes)
+  metrics.gauge('millrace_scrub_bytes', 'Bytes of closed segments that the scrubber has checked since the start.', () => integrity.scrubbedBytes)
+  metrics.gauge('millrace_scrub_sums_made', 'Segments without checksums that the scrubber has made some for since the start.', () => integrity.sumsMade)
+  metrics.gauge('millrace_scrub_passes', 'Passes of the scrubber over all closed segments since the start.', () => integrity.passes)
+  metrics.gauge('millrace_scrub_last_pass_age_seconds', 'Since the last pass of the scrubber ended; -1 before the first.',
+    () => integrity.lastPassMs < 0 ? -1 : (nowMs() - integrity.lastPassMs) / 1000)
 }

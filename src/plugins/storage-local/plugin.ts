@@ -10,7 +10,7 @@ import { FatalErrors, HealthCheck, Lifecycle } from '../../kernel/ports/lifecycl
 import { LogStore } from '../../kernel/ports/log-store.ts'
 import { Logger, Metrics } from '../../kernel/ports/telemetry.ts'
 import { storageLocalConfig } from './config.ts'
-import { observeDirectories, observeRedo, redoCounter, type CountRedo } from './metrics.ts'
+import { observeDirectories, observeIntegrity, observeRedo, redoCounter, type CountRedo } from './metrics.ts'
 import { SegmentedLogStore } from './segmented-log-store.ts'
 
 const needs = [
@@ -33,6 +33,7 @@ export const storageLocal = definePlugin({
         const store = new SegmentedLogStore({ clock, timers, random, files, engine, compression, settings, identity, logger, fatal, redoCounter: redoOf }, config)
         observeDirectories(metrics, () => store.directories())
         observeRedo(metrics, () => store.redoFigures())
+        observeIntegrity(metrics, store.integrity, () => clock.monotonicMs())
         return store
       })
   },

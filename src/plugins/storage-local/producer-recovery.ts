@@ -1,9 +1,9 @@
 import { decodeProducerSnapshot, encodeProducerSnapshot } from '../../kernel/log/producer-snapshot.ts'
 import { ProducerState, type ProducerEntry } from '../../kernel/log/producer-state.ts'
 import { isControl, lastOffsetOf, producerIdOf } from '../../kernel/record/batch-header.ts'
+import { placedSnapshot, snapshotInPlace } from './core/placed-snapshot.ts'
 import { type SegmentIndexes } from './core/segment-indexes.ts'
 import { parseSegmentFileName, segmentFileName } from './core/segment-name.ts'
-import { BatchScan } from './io/batch-scan.ts'
 import { readWhole } from './io/index-file.ts'
 import { type Segment } from './io/segment.ts'
 import { type LogState } from './log-state.ts'
@@ -16,7 +16,7 @@ export function writeProducerSnapshot(log: LogState, offset: number, durable = f
 function writeSnapshot(log: LogState, producers: ProducerState, offset: number, durable = false): void {
   const file = log.world.files.open(snapshotPath(log, offset), 'ensure')
   try {
-    const bytes = encodeProducerSnapshot(producers.entries())
+    const bytes = placedSnapshot(encodeProducerSnapshot(producers.entries()), log.id, offset)
     file.write([bytes], 0)
     if (file.size() > bytes.length) file.truncate(bytes.length)
     if (durable) file.syncNow()
@@ -98,7 +98,7 @@ export function producersKeptFrom(log: LogState, offset: number): boolean {
 
 function readSnapshot(log: LogState, offset: number): ProducerEntry[] | undefined {
   const bytes = readWhole(log.world.files, snapshotPath(log, offset))
-  return bytes === undefined ? undefined : decodeProducerSnapshot(bytes)
+  return bytes === undefined || !snapshotInPlace(bytes, log.id, offset) ? undefined : decodeProducerSnapshot(bytes)
 }
 
 function loadProducers(log: LogState, producers: ProducerState, offset: number, begun?: PartlyKnown): void {
@@ -114,20 +114,26 @@ function loadProducers(log: LogState, producers: ProducerState, offset: number, 
   for (const segment of log.segments) {
     if (segment.baseOffset >= offset) return
     const end = segment === begun?.segment ? offset : segment.endOffset
-    if (end > from && segment.sizeBytes > 0) replay(segment, segment === begun?.segment ? begun.indexes : undefined, producers, from, offset)
+    if (end > from && segment.sizeBytes > 0) replay(log, segment, segment === begun?.segment ? begun.indexes : undefined, producers, from, offset)
   }
 }
 
 /** Takes the batches of a segment from `from` on and below `to` into the producers' state. */
-function replay(segment: Segment, known: SegmentIndexes | undefined, producers: ProducerState, from: number, to: number): void {
-  const { offsets } = known ?? segment.indexes()
-  const entry = offsets.floor(from)
+function replay(log: LogState, segment: Segment, known: SegmentIndexes | undefined, producers: ProducerState, from: number, to: number): void {
+  const position = known === undefined ? segment.positionBelow(from) : knownPosition(segment, known, from)
   segment.withFile(file => {
-    const scan = new BatchScan(file, entry < 0 ? 0 : offsets.positionAt(entry), segment.sizeBytes)
+    const scan = segment.scan(file, position)
     while (scan.next() && lastOffsetOf(scan.bytes, scan.at) < to) {
       if (lastOffsetOf(scan.bytes, scan.at) < from || producerIdOf(scan.bytes, scan.at) < 0) continue
       if (isControl(scan.bytes, scan.at) && !scan.load()) return
       producers.apply(scan.bytes, scan.at)
     }
+    // What is not known of the producers would let what they sent before be taken for new.
+    if (scan.problem !== undefined) throw log.corrupt(from, segment.path('.log'), `at byte ${scan.position}: ${scan.problem}`)
   })
+}
+
+function knownPosition(segment: Segment, { offsets }: SegmentIndexes, from: number): number {
+  const entry = offsets.floor(from)
+  return entry >= 0 && segment.holdsEntry(offsets.positionAt(entry), offsets.offsetAt(entry)) ? offsets.positionAt(entry) : 0
 }

@@ -1,8 +1,7 @@
 import { firstRecordSince, newestOfBatch, type OffsetRange } from '../../kernel/log/record-search.ts'
 import { type TimestampHit } from '../../kernel/ports/partition-log.ts'
 import { baseOffsetOf, lastOffsetOf, maxTimestampOf } from '../../kernel/record/batch-header.ts'
-import { type SegmentIndexes } from './core/segment-indexes.ts'
-import { BatchScan } from './io/batch-scan.ts'
+import { type BatchScan } from './io/batch-scan.ts'
 import { type Segment } from './io/segment.ts'
 import { type LogState } from './log-state.ts'
 
@@ -19,12 +18,13 @@ export function locateRecord(log: LogState, timestampMs: number | 'max', endOffs
 function firstSince(log: LogState, timestampMs: number, range: OffsetRange): TimestampHit | undefined {
   for (const segment of segmentsOf(log, range)) {
     if (segment.largestRecordTimestamp() < timestampMs) continue
-    const indexes = segment.indexes()
-    const entry = indexes.times.floor(timestampMs)
+    let { times } = segment.indexes()
+    if (!segment.trustTimes(times.floor(timestampMs))) times = segment.indexes().times
+    const entry = times.floor(timestampMs)
     // All batches up to the entry's are older, or it is the first that is as old as asked for.
-    const from = positionOf(indexes, Math.max(range.startOffset, entry < 0 ? segment.baseOffset : indexes.times.offsetAt(entry)))
+    const from = segment.positionBelow(Math.max(range.startOffset, entry < 0 ? segment.baseOffset : times.offsetAt(entry)))
     const hit = segment.withFile(file => {
-      const scan = new BatchScan(file, from, segment.sizeBytes)
+      const scan = segment.scan(file, from)
       while (scan.next() && baseOffsetOf(scan.bytes, scan.at) < range.endOffset) {
         if (maxTimestampOf(scan.bytes, scan.at) < timestampMs || lastOffsetOf(scan.bytes, scan.at) < range.startOffset) continue
         const found = load(log, segment, scan, () => firstRecordSince(scan.bytes, scan.at, scan.at + scan.sizeBytes, timestampMs, range, log.reader))
@@ -52,19 +52,20 @@ function newest(log: LogState, range: OffsetRange): TimestampHit | undefined {
  * batch is not wholly in the range.
  */
 function newestOfSegment(log: LogState, segment: Segment, range: OffsetRange, above: number): TimestampHit | undefined {
-  const indexes = segment.indexes()
-  const entry = indexes.times.floorByOffset(range.endOffset - 1)
-  const named = entry < 0 || indexes.times.offsetAt(entry) < range.startOffset ? undefined : segment.find(indexes.times.offsetAt(entry))
-  if (named === undefined || named.baseOffset < range.startOffset) return newestFrom(log, segment, positionOf(indexes, range.startOffset), range, above)
-  const timestamp = indexes.times.timestampAt(entry)
-  const behind = newestFrom(log, segment, positionOf(indexes, range.endOffset - 1), range, Math.max(above, timestamp))
+  let { times } = segment.indexes()
+  if (!segment.trustTimes(times.floorByOffset(range.endOffset - 1))) times = segment.indexes().times
+  const entry = times.floorByOffset(range.endOffset - 1)
+  const named = entry < 0 || times.offsetAt(entry) < range.startOffset ? undefined : segment.find(times.offsetAt(entry))
+  if (named === undefined || named.baseOffset < range.startOffset) return newestFrom(log, segment, segment.positionBelow(range.startOffset), range, above)
+  const timestamp = times.timestampAt(entry)
+  const behind = newestFrom(log, segment, segment.positionBelow(range.endOffset - 1), range, Math.max(above, timestamp))
   if (behind !== undefined || timestamp <= above) return behind
-  return newestFrom(log, segment, named.position, { ...range, endOffset: indexes.times.offsetAt(entry) + 1 }, above)
+  return newestFrom(log, segment, named.position, { ...range, endOffset: times.offsetAt(entry) + 1 }, above)
 }
 
 /** The newest record of the batches from a position on, if it is newer than `above`. Those partly outside of the range are opened, else one. */
 function newestFrom(log: LogState, segment: Segment, position: number, range: OffsetRange, above: number): TimestampHit | undefined {
-  return segment.withFile(file => newestOfScan(log, segment, new BatchScan(file, position, segment.sizeBytes), range, above))
+  return segment.withFile(file => newestOfScan(log, segment, segment.scan(file, position), range, above))
 }
 
 function newestOfScan(log: LogState, segment: Segment, scan: BatchScan, range: OffsetRange, above: number): TimestampHit | undefined {
@@ -87,28 +88,35 @@ function newestOfScan(log: LogState, segment: Segment, scan: BatchScan, range: O
   failIfDamaged(log, segment, scan)
   if (candidate < 0) return best
   return segment.withFile(file => {
-    const again = new BatchScan(file, candidate, segment.sizeBytes)
+    const again = segment.scan(file, candidate)
     return again.next() ? load(log, segment, again, () => newestOfBatch(again.bytes, again.at, range, log.reader)) : undefined
   })
 }
 
 function load<T>(log: LogState, segment: Segment, scan: BatchScan, use: () => T): T {
-  if (!scan.load()) throw log.corrupt(baseOffsetOf(scan.bytes, scan.at), segment.path('.log'), `the batch at byte ${scan.position} is cut off`)
+  const { position, sizeBytes } = scan
+  const isIntact = segment.isProven(position, position + sizeBytes) || scan.crcValid()
+  if (!isIntact || !scan.load()) throw log.damaged(segment, position, isIntact ? 'the batch is cut off' : 'the CRC of the batch does not match')
   return use()
 }
 
 function failIfDamaged(log: LogState, segment: Segment, scan: BatchScan): undefined {
-  if (scan.problem !== undefined) throw log.corrupt(segment.baseOffset, segment.path('.log'), `at byte ${scan.position}: ${scan.problem}`)
-}
-
-function positionOf({ offsets }: SegmentIndexes, offset: number): number {
-  const entry = offsets.floor(offset)
-  return entry < 0 ? 0 : offsets.positionAt(entry)
+  if (scan.problem !== undefined) throw log.damaged(segment, scan.position, scan.problem)
 }
 
 function* segmentsOf(log: LogState, range: OffsetRange): IterableIterator<Segment> {
-  for (const segment of log.segments) {
+  for (const [index, segment] of log.segments.entries()) {
     if (segment.baseOffset >= range.endOffset) return
-    if (segment.sizeBytes > 0 && segment.endOffset > range.startOffset) yield segment
+    if (segment.endOffset <= range.startOffset) continue
+    checkEnd(log, segment, log.segments[index + 1]?.baseOffset)
+    if (segment.sizeBytes > 0) yield segment
   }
+}
+
+/** One that was cut off must not be passed over. */
+function checkEnd(log: LogState, segment: Segment, nextBase: number | undefined): void {
+  if (segment.endSure) return
+  const problem = segment.sums.endProblem(segment.sizeBytes, nextBase)
+  if (problem !== undefined) throw log.damaged(segment, segment.sizeBytes, problem)
+  segment.endSure = true
 }

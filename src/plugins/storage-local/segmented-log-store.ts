@@ -13,6 +13,7 @@ import { type DirectoryStatus, type LogStore, type SweepReport } from '../../ker
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { type StorageLocalConfig } from './config.ts'
 import { BufferPool } from './core/buffer-pool.ts'
+import { IntegrityLedger } from './core/integrity-ledger.ts'
 import { directoryHealth } from './core/directory-health.ts'
 import { DataDirectory } from './io/data-directory.ts'
 import { DelayedRemovals } from './io/delayed-removals.ts'
@@ -21,6 +22,7 @@ import { LogDirectory } from './log-directory.ts'
 import { finishSweep, type SweepPlan } from './log-trim.ts'
 import { type LogWorld } from './log-world.ts'
 import { type RedoFigures } from './metrics.ts'
+import { Scrubber } from './scrubber.ts'
 import { type SegmentedLog } from './segmented-log.ts'
 import { StoreLoader, directoryPaths, openDirectories } from './store-loader.ts'
 
@@ -49,6 +51,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
   private readonly world: StoreWorld
   private readonly logWorld: LogWorld
   private readonly homes: readonly LogDirectory[]
+  private readonly scrubber: Scrubber
   private readonly byTopic = new Map<string, Placed>()
   private readonly timers = new Set<Timer>()
   private started = false
@@ -64,9 +67,17 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
       indexCache: new LruCache({ weightMax: config.indexCacheBytes, weigh: indexes => indexes.memoryBytes + 256 }),
       buffers: new BufferPool(config.readBufferBytes),
       removals: new DelayedRemovals(files, world.timers),
+      integrity: new IntegrityLedger(damage => {
+        world.logger.error('a log is damaged: these records are not served, all others are', {
+          ...damage, remedy: `restore the segment from a copy while the broker is stopped, or give these offsets up: delete the records below ${damage.last + 1}, or seek past them`,
+        })
+      }),
       producerExpirationMs: settings.integer('producer.id.expiration.ms'),
       residentBytes: config.residentBytes,
     }
+    this.scrubber = new Scrubber(this.logWorld, {
+      bytesPerSecond: config.scrubBytesPerSecond, intervalMs: config.scrubIntervalMs, logs: () => Array.from(this.logs(), log => log.state),
+    })
     const defaults = settings.topicSettings(new Map())
     this.homes = directoryPaths(settings).map(path => new LogDirectory(new DataDirectory(path, world), this.logWorld, {
       syncsMax: config.syncsInFlightMax, reserveBytes: config.reserveBytes, redoBytesMax: config.redoBytesMax, redoSync: config.redoSync, defaults, failed: error => this.directoryFailed(error),
@@ -95,6 +106,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     for (const home of this.serving()) await this.load(home, loader)
     logger.info('logs are loaded', { logs: this.byTopic.size, ms: Math.round(clock.monotonicMs() - beganMs) })
     this.started = true
+    this.scrubber.start()
     this.every(settings.integer('log.retention.check.interval.ms'), () => this.sweep())
     this.every(settings.integer('log.flush.offset.checkpoint.interval.ms'), () => this.each(home => home.checkpointRecovery()))
     this.every(settings.integer('replica.high.watermark.checkpoint.interval.ms'), () => this.each(home => home.checkpointWatermarks()))
@@ -186,14 +198,18 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     return this.homes.flatMap(home => home.redoFigures())
   }
 
+  /** What is known of the bytes of the logs: see `IntegrityLedger`. */
+  get integrity(): IntegrityLedger { return this.logWorld.integrity }
+
   check(): Health {
-    return directoryHealth(this.directories(), this.homes.filter(home => home.full).map(home => home.path))
+    return directoryHealth(this.directories(), this.homes.filter(home => home.full).map(home => home.path), this.logWorld.integrity.damages)
   }
 
   private async stopAll(): Promise<void> {
     // Whoever asked for the start is told how it ended.
     await this.starting?.catch(() => {})
     this.logWorld.removals.end()
+    this.scrubber.stop()
     for (const timer of this.timers) timer.cancel()
     this.timers.clear()
     for (const home of this.homes) await (this.started ? home.stop() : home.abandon())

@@ -1,12 +1,18 @@
 import { type Health } from '../../../kernel/ports/lifecycle.ts'
 import { type DirectoryStatus } from '../../../kernel/ports/log-store.ts'
+import { type LogDamage } from './integrity-ledger.ts'
 
-/** Failed when no data directory serves, degraded when one of several does not or a disk is full. */
-export function directoryHealth(directories: readonly DirectoryStatus[], full: readonly string[] = []): Health {
+/** Failed when no data directory serves, degraded when one of several does not, a disk is full, or records are damaged. */
+export function directoryHealth(directories: readonly DirectoryStatus[], full: readonly string[] = [], damages: readonly LogDamage[] = []): Health {
   const offline = directories.filter((directory) => directory.offline !== undefined)
   const [first] = offline
   if (first === undefined && full.length > 0) {
     return { state: 'degraded', detail: `the disk of ${full.join(', ')} is full and nothing is appended there; free some space, delete topics or lower their retention` }
+  }
+  const [damage] = damages
+  if (first === undefined && damage !== undefined) {
+    const { topic, partition, path, position } = damage
+    return { state: 'degraded', detail: `${damages.length} ${damages.length === 1 ? 'place' : 'places'} of logs are damaged and not served, the first is offset ${damage.first} of ${topic}-${partition} in ${path} at byte ${position}; restore the segments from a copy` }
   }
   if (first === undefined) return { state: 'ok', detail: '' }
   return {

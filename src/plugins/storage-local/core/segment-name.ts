@@ -1,7 +1,7 @@
 import { wholeNumber } from '../../../kernel/log/checkpoint-text.ts'
 
 /** The kinds of files that share the base offset of a segment in their names; `.snapshot` carries the offset that it covers up to. */
-export const segmentSuffixes = ['.log', '.index', '.timeindex', '.txnindex', '.snapshot'] as const
+export const segmentSuffixes = ['.log', '.index', '.timeindex', '.txnindex', '.sum', '.snapshot'] as const
 export type SegmentSuffix = (typeof segmentSuffixes)[number]
 
 /** What is appended behind the kind while a file comes or goes. */

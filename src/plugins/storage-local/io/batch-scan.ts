@@ -2,6 +2,9 @@ import { crc32c } from '../../../base/crc32c.ts'
 import { type File } from '../../../kernel/ports/file-system.ts'
 import { batchBytesOf, batchChecksumStart, batchHeaderBytes, crcOf, magicOf } from '../../../kernel/record/batch-header.ts'
 
+/** What is wrong with the header at `bytes[at]`, which was read at a position of the file; undefined when nothing is known to be. */
+export type HeaderCheck = (bytes: Uint8Array, at: number, position: number) => string | undefined
+
 /** Chunks that stay in a processor's cache between the read and the CRC. */
 export const scanChunkBytes = 262_144
 
@@ -21,6 +24,7 @@ export class BatchScan {
   problem: string | undefined
   private readonly file: File
   private readonly end: number
+  private readonly check: HeaderCheck | undefined
   private buffer: Uint8Array
   private bufferStart: number
   private filled = 0
@@ -28,10 +32,11 @@ export class BatchScan {
   private readonly header = new Uint8Array(batchHeaderBytes)
 
   /** Scans the range from `position`, where a batch begins, to `end`. Most ranges are short: a fresh buffer is no longer than its range. */
-  constructor(file: File, position: number, end: number, buffer = new Uint8Array(Math.min(65_536, Math.max(0, end - position)))) {
+  constructor(file: File, position: number, end: number, buffer = new Uint8Array(Math.min(65_536, Math.max(0, end - position))), check?: HeaderCheck) {
     this.file = file
     this.position = position
     this.end = end
+    this.check = check
     this.bytes = this.buffer = buffer
     this.bufferStart = position
   }
@@ -44,6 +49,8 @@ export class BatchScan {
     if (left === 0) return false
     if (left < batchHeaderBytes) return this.stop(`${left} bytes are left, less than a header`)
     if (!this.bring(batchHeaderBytes)) return this.stop('the file ends before its size')
+    const problem = this.check?.(this.bytes, this.at, this.position)
+    if (problem !== undefined) return this.stop(problem)
     if (magicOf(this.bytes, this.at) !== 2) return this.stop(`the magic is ${magicOf(this.bytes, this.at)}, not 2`)
     const size = batchBytesOf(this.bytes, this.at)
     if (size < batchHeaderBytes) return this.stop(`the length says ${size} bytes`)

@@ -1,8 +1,11 @@
 import { type FileSystem } from '../../../kernel/ports/file-system.ts'
+import { checkedText, withChecksum } from '../core/checked-text.ts'
 import { readWhole } from './index-file.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
+
+export const damagedText = 'its checksum is wrong'
 
 /** A small text file that is only ever replaced as a whole: written beside, synced, renamed over. A reader finds one version or the other. */
 export class CheckpointFile {
@@ -10,23 +13,30 @@ export class CheckpointFile {
   readonly path: string
   private readonly files: FileSystem
   private readonly directory: string
+  private readonly checkedAs: string | undefined
   /** The text that is known to be in the file, to leave out writes that change nothing. */
   private current: string | undefined
   /** The rename that put `current` in place was followed by a sync of the directory. */
   private currentDurable = false
   private writes = 0
 
-  constructor(files: FileSystem, directory: string, name: string) {
+  /** `checkedAs`: the text carries a checksum, of this file and no other; see `withChecksum`. */
+  constructor(files: FileSystem, directory: string, name: string, checkedAs?: string) {
     this.files = files
     this.directory = directory
     this.name = name
     this.path = `${directory}/${name}`
+    this.checkedAs = checkedAs
   }
 
-  /** Undefined when there is no such file. */
+  /** Undefined when there is no such file. One whose checksum is wrong has no text: it reads as `damagedText`, which is no checkpoint. */
   read(): string | undefined {
     const bytes = readWhole(this.files, this.path)
-    return bytes === undefined ? undefined : decoder.decode(bytes)
+    if (bytes === undefined) return undefined
+    const text = decoder.decode(bytes)
+    if (this.checkedAs === undefined) return text
+    // An empty file stands for no entries where Kafka made it; here none is ever written.
+    return text === '' ? damagedText : checkedText(text, this.checkedAs) ?? damagedText
   }
 
   /** Durable when it returns. */
@@ -39,7 +49,7 @@ export class CheckpointFile {
     }
     const file = this.files.open(`${this.path}.tmp`, 'ensure')
     try {
-      replaceContent(file, text)
+      replaceContent(file, this.stored(text))
       file.syncNow()
     } finally {
       file.close()
@@ -58,7 +68,7 @@ export class CheckpointFile {
     if (text === this.current) return done(undefined)
     const turn = ++this.writes
     const file = this.files.open(`${this.path}.tmp`, 'ensure')
-    replaceContent(file, text)
+    replaceContent(file, this.stored(text))
     file.sync(error => {
       file.close()
       if (error !== undefined || turn !== this.writes) return done(error)
@@ -71,6 +81,10 @@ export class CheckpointFile {
       }
       done(undefined)
     })
+  }
+
+  private stored(text: string): string {
+    return this.checkedAs === undefined ? text : withChecksum(text, this.checkedAs)
   }
 }
 

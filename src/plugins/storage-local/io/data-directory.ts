@@ -53,7 +53,7 @@ export class DataDirectory {
     this.cleanMarker = file(cleanMarkerName)
     this.life = new CacheLife(world.files, path)
     this.recoveryPoints = file('recovery-point-offset-checkpoint')
-    this.logStarts = file('log-start-offset-checkpoint')
+    this.logStarts = new CheckpointFile(world.files, path, 'log-start-offset-checkpoint', 'log starts')
     this.watermarks = file('replication-offset-checkpoint')
     this.topicIds = file('.millrace-topic-ids')
   }

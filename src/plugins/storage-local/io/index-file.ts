@@ -1,10 +1,12 @@
+import { crc32c } from '../../../base/crc32c.ts'
 import { relativeOffsetMax } from '../../../kernel/log/roll-policy.ts'
 import { type File, type FileSystem } from '../../../kernel/ports/file-system.ts'
 import { baseOffsetOf, lastOffsetOf, magicOf, maxTimestampOf } from '../../../kernel/record/batch-header.ts'
 import { OffsetIndex, offsetEntryBytes } from '../core/offset-index.ts'
 import { SegmentIndexes } from '../core/segment-indexes.ts'
 import { TimeIndex, timeEntryBytes } from '../core/time-index.ts'
-import { BatchScan } from './batch-scan.ts'
+import { type SegmentSeal } from '../core/batch-sums.ts'
+import { BatchScan, type HeaderCheck } from './batch-scan.ts'
 
 /** A segment whose indexes are wanted. */
 export interface IndexedFile {
@@ -13,6 +15,9 @@ export interface IndexedFile {
   readonly stem: string
   readonly file: File
   readonly sizeBytes: number
+  readonly check: HeaderCheck
+  /** Of its checksums, if there is one. */
+  readonly seal: SegmentSeal | undefined
 }
 
 /**
@@ -29,17 +34,23 @@ export interface LoadedIndexes {
   readonly rebuilt: string | undefined
   /** What follows the last batch, if anything does. */
   readonly problem: string | undefined
+  /** They are what the seal says, or were made from the batches. */
+  readonly sure: boolean
 }
 
 /**
  * The indexes of a segment as its files have them, if they agree with each other and with the batches that they name, or else from its
- * batches. Nothing protects the content of index files: an entry that leads nowhere is found here or by the read that uses it, a
- * file that lost its end by the bytes behind its last entry.
+ * batches. The seal of the checksums says what the files of a closed segment are; where there is none, an entry that leads nowhere is found here
+ * or by the read that uses it, a file that lost its end by the bytes behind its last entry.
  */
 export function loadIndexes(files: FileSystem, segment: IndexedFile, intervalBytes: number): LoadedIndexes {
   const offsetBytes = readWhole(files, `${segment.stem}.index`)
   const timeBytes = readWhole(files, `${segment.stem}.timeindex`)
   if (offsetBytes === undefined || timeBytes === undefined) return rebuild(segment, intervalBytes, 'it is missing')
+  const { seal } = segment
+  if (seal !== undefined && (crc32c(offsetBytes) !== seal.indexCrc || crc32c(timeBytes) !== seal.timeIndexCrc)) {
+    return rebuild(segment, intervalBytes, 'it is not what it was when the segment was closed')
+  }
   const offsets = OffsetIndex.decode(segment.baseOffset, offsetBytes, segment.sizeBytes)
   if (offsets === undefined) return rebuild(segment, intervalBytes, 'the offset index is not in order')
   const tail = scanTail(segment, offsets, Math.max(intervalBytes, tailBytesAllowed))
@@ -50,7 +61,7 @@ export function loadIndexes(files: FileSystem, segment: IndexedFile, intervalByt
   const problem = tail.largestTimestamp > times.lastTimestamp ? 'the time index lacks its end' : lastTimeProblem(segment, indexes)
   if (problem !== undefined) return rebuild(segment, intervalBytes, problem)
   indexes.bytesSinceEntry = tail.bytes
-  return { indexes, endOffset: tail.endOffset, rebuilt: undefined, problem: undefined }
+  return { indexes, endOffset: tail.endOffset, rebuilt: undefined, problem: undefined, sure: seal !== undefined }
 }
 
 /** Where a check of a segment may begin, and its indexes up to there. */
@@ -75,7 +86,7 @@ export function resumeBelow(files: FileSystem, segment: IndexedFile, offset: num
   const last = offsets.floor(offset - 1)
   if (last < 0) return undefined
   const [position, lastOffset] = [offsets.positionAt(last), offsets.offsetAt(last)]
-  const scan = new BatchScan(segment.file, position, segment.sizeBytes)
+  const scan = new BatchScan(segment.file, position, segment.sizeBytes, undefined, segment.check)
   if (!scan.next() || !entryHolds(scan.bytes, scan.at, lastOffset)) return undefined
   offsets.truncate(position + 1)
   times.truncate(lastOffset + 1)
@@ -87,7 +98,7 @@ export function resumeBelow(files: FileSystem, segment: IndexedFile, offset: num
 /** The indexes of a segment from the headers of its batches. */
 export function rebuild(segment: IndexedFile, intervalBytes: number, reason: string): LoadedIndexes {
   const indexes = SegmentIndexes.empty(segment.baseOffset)
-  const scan = new BatchScan(segment.file, 0, segment.sizeBytes, new Uint8Array(1 << 20))
+  const scan = new BatchScan(segment.file, 0, segment.sizeBytes, new Uint8Array(1 << 20), segment.check)
   let endOffset = segment.baseOffset
   let problem: string | undefined
   while (scan.next()) {
@@ -98,7 +109,7 @@ export function rebuild(segment: IndexedFile, intervalBytes: number, reason: str
   }
   problem ??= scan.problem
   indexes.close()
-  return { indexes, endOffset, rebuilt: reason, problem: problem === undefined ? undefined : `at byte ${scan.position}: ${problem}` }
+  return { indexes, endOffset, rebuilt: reason, problem: problem === undefined ? undefined : `at byte ${scan.position}: ${problem}`, sure: true }
 }
 
 /** What is wrong with the offsets of a batch behind one that ends at `end`: no CRC covers the base offset. */
@@ -124,7 +135,7 @@ interface Tail {
 function scanTail(segment: IndexedFile, offsets: OffsetIndex, bytesAllowed: number): Tail | string {
   const last = offsets.count - 1
   const start = last < 0 ? 0 : offsets.positionAt(last)
-  const scan = new BatchScan(segment.file, start, segment.sizeBytes)
+  const scan = new BatchScan(segment.file, start, segment.sizeBytes, undefined, segment.check)
   let [endOffset, largestTimestamp, counted] = [segment.baseOffset, -1, 0]
   while (scan.next()) {
     if (scan.position === start && last >= 0 && !entryHolds(scan.bytes, scan.at, offsets.offsetAt(last))) return 'its last entry leads to no batch'
@@ -141,7 +152,7 @@ function scanTail(segment: IndexedFile, offsets: OffsetIndex, bytesAllowed: numb
 function lastTimeProblem(segment: IndexedFile, { offsets, times }: SegmentIndexes): string | undefined {
   if (times.count === 0) return undefined
   const entry = offsets.floor(times.lastOffset)
-  const scan = new BatchScan(segment.file, entry < 0 ? 0 : offsets.positionAt(entry), segment.sizeBytes)
+  const scan = new BatchScan(segment.file, entry < 0 ? 0 : offsets.positionAt(entry), segment.sizeBytes, undefined, segment.check)
   while (scan.next()) {
     const lastOffset = lastOffsetOf(scan.bytes, scan.at)
     if (lastOffset < times.lastOffset) continue
@@ -157,6 +168,9 @@ export class IndexFiles {
   private readonly stem: string
   private offsetsWritten: number
   private timesWritten: number
+  /** CRCs of the first entries of each, as far as they were made. */
+  private offsetsCrc = { count: 0, crc: 0 }
+  private timesCrc = { count: 0, crc: 0 }
   /** Something was written that was not synced since. */
   private unsynced = true
   private namesSynced = false
@@ -172,13 +186,25 @@ export class IndexFiles {
   write({ offsets, times }: SegmentIndexes): void {
     if (this.offsetsWritten !== offsets.count) {
       const first = Math.max(0, this.offsetsWritten)
-      this.append('.index', offsets.encode(first), first * offsetEntryBytes)
+      const bytes = offsets.encode(first)
+      this.append('.index', bytes, first * offsetEntryBytes)
       this.offsetsWritten = offsets.count
+      if (this.offsetsCrc.count === first) this.offsetsCrc = { count: offsets.count, crc: crc32c(bytes, 0, bytes.length, this.offsetsCrc.crc) }
     }
     if (this.timesWritten !== times.count) {
       const first = Math.max(0, this.timesWritten)
-      this.append('.timeindex', times.encode(first), first * timeEntryBytes)
+      const bytes = times.encode(first)
+      this.append('.timeindex', bytes, first * timeEntryBytes)
       this.timesWritten = times.count
+      if (this.timesCrc.count === first) this.timesCrc = { count: times.count, crc: crc32c(bytes, 0, bytes.length, this.timesCrc.crc) }
+    }
+  }
+
+  /** Of all entries. Those that were written one after another are not looked at again. */
+  crcs({ offsets, times }: SegmentIndexes): { readonly indexCrc: number, readonly timeIndexCrc: number } {
+    return {
+      indexCrc: this.offsetsCrc.count === offsets.count ? this.offsetsCrc.crc : crc32c(offsets.encode()),
+      timeIndexCrc: this.timesCrc.count === times.count ? this.timesCrc.crc : crc32c(times.encode()),
     }
   }
 
@@ -229,6 +255,7 @@ export class IndexFiles {
     // One less than all: the next write must happen, and cut the files, also when nothing is added.
     this.offsetsWritten = Math.min(this.offsetsWritten, offsets.count) - 1
     this.timesWritten = Math.min(this.timesWritten, times.count) - 1
+    this.offsetsCrc = this.timesCrc = { count: -1, crc: 0 }
   }
 
   private append(suffix: string, bytes: Uint8Array, position: number): void {

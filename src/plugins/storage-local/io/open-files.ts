@@ -46,6 +46,25 @@ export class SegmentHandle {
     else this.owner.idle(this)
   }
 
+  while<T>(use: (file: File) => T): T {
+    const file = this.use()
+    try {
+      return use(file)
+    } finally {
+      this.done()
+    }
+  }
+
+  /** Reads into the beginning of `target`, at once. */
+  read(target: Uint8Array, length: number, position: number): number {
+    const file = this.use()
+    try {
+      return file.read(target, 0, length, position)
+    } finally {
+      this.done()
+    }
+  }
+
   /** Its file goes, or its log closes: it will not be used again. */
   drop(): void {
     this.dropped = true

@@ -29,14 +29,14 @@ export function syncSegment(files: FileSystem, segment: Segment, done: (error: u
 }
 
 /**
- * Makes the index files of a closed segment and the producer snapshot at its end durable, one after the other, and their names. Until then the recovery
+ * Makes the index files and checksums of a closed segment and the producer snapshot at its end durable, one after the other, and their names. Until then the recovery
  * point stays below its end, so that a crash has them made anew.
  */
 export function syncSides(files: FileSystem, segment: Segment, endOffset: number, done: (error: unknown) => void): void {
-  const paths = [segment.path('.index'), segment.path('.timeindex'), `${segment.directory}/${segmentFileName(endOffset, '.snapshot')}`]
+  const paths = [segment.path('.index'), segment.path('.timeindex'), segment.path('.sum'), `${segment.directory}/${segmentFileName(endOffset, '.snapshot')}`]
   const next = (): void => {
-    // Not after the segment was deleted: its files are gone, or have other names.
-    if (segment.released) return done(undefined)
+    // Not after the segment was deleted: its files are gone, or have other names. A truncation may have made it the active one again.
+    if (segment.released || segment.isActive) return done(undefined)
     const path = paths.shift()
     try {
       if (path === undefined) {
@@ -57,7 +57,7 @@ export function syncSides(files: FileSystem, segment: Segment, endOffset: number
     }
   }
   try {
-    if (!segment.released) segment.writeIndexes()
+    if (!segment.released) segment.writeSides()
   } catch (error) {
     return done(error)
   }

@@ -4,6 +4,7 @@ import { VolatileKeyValueEngine } from '../../../../src/platform/volatile-key-va
 import { append, fill, makeBatch, newLog, readRecords } from '../../../../src/testkit/conformance/log-store-subject.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
+import { settled } from '../../../../src/testkit/world/settled.ts'
 import { clusterId, makeStore, type StoreOptions, type TestStore } from './store-subjects.ts'
 
 const subject = { settle: <T>(promise: Promise<T>): Promise<T> => promise }
@@ -263,7 +264,7 @@ describe('a start', () => {
     fill(log, 2000, 500)
     await store.flush()
     timers.advance(60_001)
-    await store.flush()
+    await settled()
     fill(log, 20, 500)
     const left = files.afterCrash({ keepUnsynced: 'all' })
     let bytes = 0

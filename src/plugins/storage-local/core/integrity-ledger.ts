@@ -1,0 +1,54 @@
+/** A place on the disk where the bytes of a log are not what was written. */
+export interface LogDamage {
+  readonly topic: string
+  readonly partition: number
+  /** Of the segment. */
+  readonly path: string
+  readonly position: number
+  /** Offsets that cannot be read. */
+  readonly first: number
+  readonly last: number
+  readonly reason: string
+}
+
+/** Of these each is listed; what comes beyond is only counted. */
+const listedMax = 1000
+
+/** What is known of the integrity of the logs of a store: damage that was found since the start, and what was looked at. */
+export class IntegrityLedger {
+  /** Bytes that were checked at their first read since the start. */
+  firstReadBytes = 0
+  scrubbedBytes = 0
+  /** Segments whose checksums were made anew because they had none. */
+  sumsMade = 0
+  /** Full passes of the scrubber since the start, and when the last one ended (monotonic; -1 for none). */
+  passes = 0
+  lastPassMs = -1
+  private readonly found = new Map<string, LogDamage>()
+  private readonly report: (damage: LogDamage) => void
+  private count = 0
+
+  /** `report` is told of each place once. */
+  constructor(report: (damage: LogDamage) => void) {
+    this.report = report
+  }
+
+  /** In the order in which they were found. */
+  get damages(): readonly LogDamage[] { return [...this.found.values()] }
+  get damageCount(): number { return this.count }
+
+  damaged(damage: LogDamage): void {
+    const key = `${damage.path} ${damage.position}`
+    if (this.found.has(key)) return
+    this.count++
+    if (this.found.size < listedMax) this.found.set(key, damage)
+    this.report(damage)
+  }
+
+  /** A segment is deleted, or cut to so many bytes: what was wrong with it is of no concern any more. Gives what is forgotten. */
+  forget(path: string, sizeBytes = 0): LogDamage[] {
+    const gone = this.damages.filter(damage => damage.path === path && damage.position >= sizeBytes)
+    for (const damage of gone) this.found.delete(`${damage.path} ${damage.position}`)
+    return gone
+  }
+}

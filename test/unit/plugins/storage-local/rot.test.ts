@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest'
+import { rotRun } from '../../../rot/rot-run.ts'
+
+describe('damage to files between two processes', () => {
+  it('lets no wrong byte be served, hides nothing, and takes away no more than what it hit: 60 cases', async () => {
+    const report = await rotRun(4711, 60)
+    expect(report.violations).toEqual([])
+    expect(report.cases).toBe(60)
+    // Some of each, or the cases would prove nothing.
+    expect(report.ends.intact).toBeGreaterThan(10)
+    expect(report.ends.fenced).toBeGreaterThan(10)
+  })
+})
