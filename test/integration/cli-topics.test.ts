@@ -32,7 +32,7 @@ describe('topic create', () => {
 
   it('with a mistyped setting is refused with the nearest name, and makes nothing', async () => {
     const refused = await cli('topic', 'create', 'typo', '--config', 'retention.mss=1')
-    expect([refused.code, oneLine(refused)]).toEqual([1, expect.stringMatching(/retention\.mss; did you mean retention\.ms\?/)])
+    expect([refused.code, oneLine(refused)]).toEqual([2, expect.stringMatching(/retention\.mss; did you mean retention\.ms\?/)])
     expect((await cli('topic', 'describe', 'typo')).code).toBe(1)
   })
 
