@@ -64,7 +64,13 @@ export class StoreStage {
   /** The power is cut, and comes back. What is promised stays. */
   cutPower(keepUnsynced: KeepUnsynced): void {
     // The process is dead: what its timers and promises still do says nothing.
-    for (const log of this.store.logs()) log.watcher = undefined
+    for (const log of this.store.logs()) {
+      const { topicId, partition } = log.id
+      log.watcher = undefined
+      // What was not flushed may be lost: others take its place, and other producers go on.
+      this.ledger.change(topicId, partition, { pending: [] })
+    }
+    this.truncations++
     this.files = this.files.afterCrash({ keepUnsynced })
   }
 
