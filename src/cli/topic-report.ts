@@ -9,6 +9,7 @@ import { topicConfigs } from '../kernel/config/topic-config-table.ts'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
 import { describeConfigsApi, describeLogDirsApi, kafkaErrors } from '../wire/index.ts'
 import { plural, print, printTable } from './output.ts'
+import { offlineReason } from './shown.ts'
 
 export interface PartitionReport {
   readonly partition: number
@@ -24,6 +25,8 @@ export interface PartitionReport {
   readonly records: number | null
   /** Of the largest replica; null where the cluster does not tell. */
   readonly sizeBytes: number | null
+  /** Why nothing is known of its offsets; null for one that is served. */
+  readonly problem: string | null
 }
 
 export interface ConfigReport {
@@ -65,10 +68,12 @@ export async function describeTopic(admin: Admin, name: string): Promise<TopicRe
   const topic = await existingTopic(admin, name)
   const [offsets, sizes, configs] = await Promise.all([offsetsOf(admin, topic), sizesOf(admin, topic), describeConfigs(admin, name)])
   const partitions = topic.partitions.map((each): PartitionReport => {
-    const { startOffset, endOffset } = offsets.get(each.partition) ?? { startOffset: null, endOffset: null }
+    const known = offsets.get(each.partition) ?? noOffsets
+    const { startOffset, endOffset } = known instanceof Error ? noOffsets : known
     return {
       partition: each.partition, leader: each.leaderId, leaderEpoch: each.leaderEpoch, replicas: each.replicas, isr: each.inSyncReplicas, offline: each.offlineReplicas,
       startOffset, endOffset, records: startOffset === null || endOffset === null ? null : endOffset - startOffset, sizeBytes: sizes?.get(each.partition) ?? null,
+      problem: known instanceof Error ? known.message : each.leaderId < 0 ? offlineReason(each) : null,
     }
   })
   const known = partitions.flatMap((each) => each.sizeBytes ?? [])
@@ -125,12 +130,38 @@ async function configsOf(admin: Admin, whom: Parameters<Admin['ask']>[0], resour
   })), {})
 }
 
-async function offsetsOf(admin: Admin, topic: TopicDescription): Promise<Map<number, { startOffset: number, endOffset: number }>> {
-  const asked = topic.partitions.filter((each) => each.leaderId >= 0).map((each) => ({ topic: topic.name, partition: each.partition }))
-  const [starts, ends] = await Promise.all([
-    admin.listOffsets(asked.map((each) => ({ ...each, at: 'beginning' as const }))), admin.listOffsets(asked.map((each) => ({ ...each, at: 'end' as const }))),
-  ])
-  return new Map(asked.map((each, index) => [each.partition, { startOffset: starts[index]!.offset, endOffset: ends[index]!.offset }]))
+interface OffsetsFound {
+  readonly startOffset: number | null
+  readonly endOffset: number | null
+}
+
+const noOffsets: OffsetsFound = { startOffset: null, endOffset: null }
+
+/** A table in an incident must not wait for the one partition that nobody answers for. */
+const offsetsTimeoutMs = 3_000
+
+/** Of the partitions that have a leader; an error for one whose leader does not answer for it. Where one of them keeps all waiting, each is asked alone. */
+async function offsetsOf(admin: Admin, topic: TopicDescription): Promise<Map<number, OffsetsFound | Error>> {
+  const led = topic.partitions.filter((each) => each.leaderId >= 0).map((each) => each.partition)
+  const ask = async (partitions: readonly number[]): Promise<[number, OffsetsFound][]> => {
+    const [starts, ends] = await Promise.all((['beginning', 'end'] as const)
+      .map((at) => admin.listOffsets(partitions.map((partition) => ({ topic: topic.name, partition, at })), { timeoutMs: offsetsTimeoutMs })))
+    return partitions.map((partition, index) => [partition, { startOffset: starts![index]!.offset, endOffset: ends![index]!.offset }])
+  }
+  try {
+    return new Map(await ask(led))
+  } catch (error) {
+    if (!isMillraceError(error) || !error.row.retriable) throw error
+  }
+  const alone = await Promise.all(led.map(async (partition): Promise<[number, OffsetsFound | Error][]> => {
+    try {
+      return await ask([partition])
+    } catch (error) {
+      if (!isMillraceError(error)) throw error
+      return [[partition, error]]
+    }
+  }))
+  return new Map(alone.flat())
 }
 
 /** The size on disk of each partition, its largest replica; undefined where the brokers do not tell. */
@@ -163,17 +194,24 @@ export function printTopic(report: TopicReport, allConfigs: boolean): void {
     ['partition', 'leader', 'epoch', 'replicas', 'in sync', 'start', 'end', 'records', 'size'],
     report.partitions.map((each) => [
       each.partition, each.leader < 0 ? pc.red('none') : each.leader, each.leaderEpoch < 0 ? '-' : each.leaderEpoch, each.replicas.join(','),
-      each.isr.length < each.replicas.length ? pc.yellow(each.isr.join(',') || 'none') : each.isr.join(','),
+      shownInSync(each),
       each.startOffset ?? '-', each.endOffset ?? '-', each.records ?? '-', each.sizeBytes === null ? '-' : formatBytes(each.sizeBytes),
     ]),
     { right: [0, 1, 2, 5, 6, 7, 8] },
   )
+  for (const { partition, problem } of report.partitions) if (problem !== null) print(`${pc.red('not served')}: partition ${partition}: ${problem}`)
   const configs = report.configs.filter((each) => allConfigs || each.source !== 'default')
   print('')
   if (configs.length === 0) print(pc.dim('every setting is at its default (--all shows them)'))
   else printTable(['setting', 'value', 'source'], configs.map((each) => [each.name, shownValue(each.name, each.value), each.source]))
   if (report.warnings.length > 0) print('')
   for (const warning of report.warnings) print(`${pc.yellow('note')}: ${warning}`)
+}
+
+/** A replica that is offline is not in sync, though the cluster may still keep it in the set of those that have every record. */
+function shownInSync({ replicas, isr, offline }: PartitionReport): string {
+  const serving = isr.filter((id) => !offline.includes(id))
+  return serving.length < replicas.length ? pc.yellow(serving.join(',') || 'none') : serving.join(',')
 }
 
 function shownValue(name: string, value: string | null): string {

@@ -4,6 +4,7 @@ import type { Admin, ClusterDescription, TopicDescription } from '../../client/i
 import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
 import { plural, print, printJson, printTable, printWarning } from '../output.ts'
 import { clusterRecoverCommand } from './cluster-recover.ts'
+import { offlineReason } from '../shown.ts'
 import { notYetCommand } from './not-yet.ts'
 
 const absent: Readonly<Record<string, string>> = {
@@ -28,6 +29,8 @@ interface Health {
   readonly partitions: number
   readonly leaderless: number
   readonly underReplicated: number
+  /** Partitions without a leader, by name, with why. */
+  readonly notServed: readonly { readonly topic: string, readonly partition: number, readonly reason: string }[]
   /** Partitions led, by broker. */
   readonly leaders: ReadonlyMap<number, number>
   /** Replicas held, by broker. */
@@ -38,19 +41,19 @@ async function status(admin: Admin, flags: NetworkFlags): Promise<void> {
   const cluster = await admin.describeCluster()
   const listed = await admin.listTopics({ includeInternal: true })
   const health = healthOf(await admin.describeTopics(listed.map((each) => each.name)))
-  const { topics, partitions, leaderless, underReplicated } = health
+  const { topics, partitions, leaderless, underReplicated, notServed } = health
   if (flags.output === 'json') {
     const brokers = cluster.brokers.map(({ id, host, port, rack }) => ({
       nodeId: id, host, port, rack, isController: id === cluster.controllerId, leaders: health.leaders.get(id) ?? 0, replicas: health.replicas.get(id) ?? 0,
     }))
-    printJson({ clusterId: cluster.clusterId, controllerId: cluster.controllerId, brokers, topics, partitions, leaderless, underReplicated })
+    printJson({ clusterId: cluster.clusterId, controllerId: cluster.controllerId, brokers, topics, partitions, leaderless, underReplicated, notServed })
   } else {
     printStatus(cluster, health)
   }
   if (leaderless > 0 || underReplicated > 0) process.exitCode = 1
 }
 
-function printStatus(cluster: ClusterDescription, { topics, partitions, leaderless, underReplicated, leaders, replicas }: Health): void {
+function printStatus(cluster: ClusterDescription, { topics, partitions, leaderless, underReplicated, notServed, leaders, replicas }: Health): void {
   const allWell = leaderless === 0 && underReplicated === 0
   print(`cluster ${pc.bold(cluster.clusterId ?? '(without an id)')}: ${plural(cluster.brokers.length, 'broker')}, ${plural(topics, 'topic')}, ${plural(partitions, 'partition')}, ${allWell ? pc.green('all replicas in sync') : pc.red('not all well')}`)
   print('')
@@ -58,8 +61,13 @@ function printStatus(cluster: ClusterDescription, { topics, partitions, leaderle
     id, `${host.includes(':') ? `[${host}]` : host}:${port}`, rack ?? '-', leaders.get(id) ?? 0, replicas.get(id) ?? 0, id === cluster.controllerId ? 'controller' : '',
   ]), { right: [0, 3, 4] })
   if (leaderless > 0) printWarning(`${plural(leaderless, 'partition has', 'partitions have')} no leader and cannot be used`)
+  for (const { topic, partition, reason } of notServed.slice(0, namedMax)) printWarning(`${topic}-${partition} is not served: ${reason}`)
+  if (notServed.length > namedMax) printWarning(`${notServed.length - namedMax} more are not served; -o json names them all`)
   if (underReplicated > 0) printWarning(`${plural(underReplicated, 'partition has', 'partitions have')} replicas that are not in sync`)
 }
+
+/** So many partitions are named in text: the first ones of a broker that is down say enough. */
+const namedMax = 10
 
 function healthOf(topics: readonly TopicDescription[]): Health {
   const leaders = new Map<number, number>()
@@ -68,12 +76,15 @@ function healthOf(topics: readonly TopicDescription[]): Health {
   let partitions = 0
   let leaderless = 0
   let underReplicated = 0
-  for (const partition of topics.flatMap((each) => each.partitions)) {
+  const notServed: { topic: string, partition: number, reason: string }[] = []
+  for (const { topic, partition } of topics.flatMap(({ name, partitions: each }) => each.map((partition) => ({ topic: name, partition })))) {
     partitions += 1
-    if (partition.leaderId < 0) leaderless += 1
-    else more(leaders, partition.leaderId)
-    if (partition.inSyncReplicas.length < partition.replicas.length) underReplicated += 1
+    if (partition.leaderId < 0) {
+      leaderless += 1
+      notServed.push({ topic, partition: partition.partition, reason: offlineReason(partition) })
+    } else more(leaders, partition.leaderId)
+    if (partition.inSyncReplicas.filter((id) => !partition.offlineReplicas.includes(id)).length < partition.replicas.length) underReplicated += 1
     for (const id of partition.replicas) more(replicas, id)
   }
-  return { topics: topics.length, partitions, leaderless, underReplicated, leaders, replicas }
+  return { topics: topics.length, partitions, leaderless, underReplicated, notServed, leaders, replicas }
 }

@@ -8,7 +8,7 @@ import { abortReason, brokerError, closedError, isRetriable } from '../client-er
 import { type ClientSettings } from '../client-options.ts'
 import { type ClientWorld } from '../client-world.ts'
 import { type BrokerPool } from './broker-pool.ts'
-import { type NodeInfo, topicFrom, type TopicInfo, withLeader } from './topic-info.ts'
+import { leaderless, type NodeInfo, topicFrom, type TopicInfo, withLeader } from './topic-info.ts'
 
 /** What is known of a topic that somebody uses. */
 interface Tracked {
@@ -251,7 +251,9 @@ export class Metadata {
       const tracked = answer.name === null ? undefined : this.tracked.get(answer.name)
       if (tracked === undefined) continue
       if (answer.errorCode === kafkaErrors.NONE && answer.partitions.length > 0) {
-        tracked.info = topicFrom(answer, tracked.info)
+        const before = tracked.info
+        tracked.info = topicFrom(answer, before)
+        this.warnOfLost(tracked.info, before)
         tracked.error = undefined
         incomplete ||= tracked.info.partitions.some(partition => partition.leaderId < 0)
       } else {
@@ -262,6 +264,14 @@ export class Metadata {
       }
     }
     return incomplete
+  }
+
+  /** Once for each partition that came to have no leader: who uses it waits, and may wait long. */
+  private warnOfLost(topic: TopicInfo, before: TopicInfo | undefined): void {
+    for (const each of topic.partitions) {
+      if (each.leaderId >= 0 || before?.partitions[each.partition]?.leaderId === -1) continue
+      this.world.logger?.warn('a partition has no leader', { topic: topic.name, partition: each.partition, error: leaderless(topic.name, each) })
+    }
   }
 
   private tell(): void {

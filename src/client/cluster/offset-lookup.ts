@@ -8,6 +8,7 @@ import { type ClientWorld } from '../client-world.ts'
 import { pause } from '../pause.ts'
 import { type BrokerPool } from './broker-pool.ts'
 import { type Metadata } from './metadata.ts'
+import { leaderless } from './topic-info.ts'
 
 /** What ListOffsets takes in place of a time. */
 export const latestTimestamp = -1
@@ -99,6 +100,10 @@ function leadersOf(
     const unknown = questions.find(({ topic }) => metadata.topic(topic) === undefined)?.topic
     if (metadata.lastFailure instanceof Error) return metadata.lastFailure
     if (unknown !== undefined) return metadata.topicError(unknown) ?? new MillraceError('MR_TOPIC_UNKNOWN', { topic: unknown })
+    for (const { topic, partition } of questions) {
+      const info = metadata.topic(topic)?.partitions[partition]
+      if (info?.leaderId === -1) return leaderless(topic, info)
+    }
     return brokerError(kafkaErrors.LEADER_NOT_AVAILABLE, { what: 'asking for offsets' })
   }
   return metadata.waitFor(look, { timeoutMs, signal, late })

@@ -1,4 +1,5 @@
 import { zeroUuid } from '../../base/uuid.ts'
+import { MillraceError } from '../../kernel/errors/index.ts'
 import { type Uuid } from '../../kernel/model/ids.ts'
 import { type MetadataResponse } from '../../wire/index.ts'
 
@@ -27,6 +28,11 @@ export interface TopicInfo {
   readonly isInternal: boolean
   /** At index n stands partition n. */
   readonly partitions: readonly PartitionInfo[]
+}
+
+/** Why a partition cannot be used. */
+export function leaderless(topic: string, { partition, offlineReplicas }: PartitionInfo): MillraceError {
+  return new MillraceError('MR_CLIENT_PARTITION_LEADERLESS', { topic, partition, offline: offlineReplicas.join(', ') || 'none that is named' })
 }
 
 type TopicAnswer = MetadataResponse['topics'][number]

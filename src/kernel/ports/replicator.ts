@@ -19,6 +19,8 @@ export interface Replica {
   /** Of the topic; replaced when they change. */
   readonly settings: TopicSettings
   readonly leader: boolean
+  /** Why its log serves no more, for good: damaged, or its directory is offline. Undefined, or not there, while it does. */
+  readonly failure?: unknown
   readonly leaderEpoch: number
   /** The least flushed offset of the in-sync replicas: what consumers may see. Only moves forward while the leader stays. */
   readonly highWatermark: number

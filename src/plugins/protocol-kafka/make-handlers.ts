@@ -38,7 +38,7 @@ export function makeHandlers({ config, tools, settings, identity, metadata, cont
     new ProduceHandler({ tools, metadata, compression, logger, decompressedBytesMax: config.decompressedBytesMax }),
     new FetchHandler({ tools, metadata, logger, fetchBytesMax: settings.integer('fetch.max.bytes'), outstandingBytesMax: config.fetchedBytesMax }),
     new ListOffsetsHandler(tools, logger),
-    new MetadataHandler({ metadata, settings, creator: new TopicCreator(controller, tools, logger) }),
+    new MetadataHandler({ metadata, settings, topics: tools.topics, creator: new TopicCreator(controller, tools, logger) }),
     new FindCoordinatorHandler(),
     new CreateTopicsHandler(controller, tools, logger),
     new DeleteTopicsHandler(controller, settings, tools, logger),

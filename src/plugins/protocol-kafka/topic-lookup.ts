@@ -83,6 +83,18 @@ export class TopicLookup {
     return this.enter(this.metadata.image().topicsById.get(id))
   }
 
+  /** Whether a replica that is placed on this broker cannot be served: its log could not be made or found, is damaged, or is in a directory that is offline. */
+  isOfflineHere(topic: TopicImage, { partition, replicas }: PartitionImage): boolean {
+    if (!replicas.includes(this.nodeId)) return false
+    const replica = this.replicator.replica(topic.id, partition)
+    return replica === undefined || replica.failure !== undefined
+  }
+
+  /** Of the broker that answers. */
+  get ownNodeId(): number {
+    return this.nodeId
+  }
+
   private enter(image: TopicImage | undefined): TopicEntry | undefined {
     if (image === undefined) return undefined
     const entry = new TopicEntry(image, this.replicator, this.nodeId, this.metrics.topic(image.name))

@@ -19,7 +19,7 @@ export class SoleReplica implements Replica, LogWatcher {
   /** Reused for every append. */
   private readonly origin: { role: 'leader', leaderEpoch: number } & AppendOrigin
   /** Of the log, or of the partition: for good. */
-  private failure: unknown
+  failure: unknown
   /** Why those who wait now are to be failed at the next wake. */
   private loss: unknown
   private wakes = false

@@ -10,10 +10,12 @@ import { clusterOperations, operationsNotAsked, topicOperations } from '../core/
 import { endpointOn, reachableBrokers } from '../core/reachable-brokers.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 import { type TopicCreator } from '../topic-creator.ts'
+import { type TopicLookup } from '../topic-lookup.ts'
 
 export interface MetadataParts {
   readonly metadata: ClusterMetadata
   readonly settings: BrokerSettings
+  readonly topics: TopicLookup
   readonly creator: TopicCreator
 }
 
@@ -26,7 +28,9 @@ type Partition = Topic['partitions'][number]
  *
  * v0 takes no topics for all, v1 and later null (quirk 13); v10 gives topic ids, v12 takes them (quirk 16). A topic that is unknown is
  * created where client and `auto.create.topics.enable` allow it (quirk 14); the answer waits for it, so that no half-made topic is shown
- * (quirk 15) and the first try succeeds. Leader epochs are real (quirk 17), the controller is a broker that lives (quirk 18). Authorized
+ * (quirk 15) and the first try succeeds. A replica that this broker holds and cannot serve is among the offline ones, and while it is the leader
+ * the partition has none: no client is sent to a broker that refuses it.
+ * Leader epochs are real (quirk 17), the controller is a broker that lives (quirk 18). Authorized
  * operations are all there are, since there is no authorizer, and a special value when nobody asked (quirk 24).
  */
 export class MetadataHandler implements ProtocolHandler {
@@ -101,8 +105,13 @@ export class MetadataHandler implements ProtocolHandler {
       name: topic.name,
       topicId: topic.id,
       isInternal: topic.internal,
-      partitions: topic.partitions.map((partition) => partitionOf(image, partition, exchange)),
+      partitions: topic.partitions.map((partition) => this.partition(image, topic, partition, exchange)),
     }
+  }
+
+  private partition(image: ClusterImage, topic: TopicImage, partition: PartitionImage, exchange: Exchange): Partition {
+    const { topics } = this.parts
+    return partitionOf(image, partition, exchange, topics.isOfflineHere(topic, partition) ? topics.ownNodeId : undefined)
   }
 }
 
@@ -113,10 +122,11 @@ function distinct(topics: readonly AskedTopic[]): AskedTopic[] {
   return [...new Map(topics.map((topic) => [topic.name ?? topic.topicId, topic])).values()]
 }
 
-function partitionOf(image: ClusterImage, partition: PartitionImage, exchange: Exchange): Partition {
+/** `offlineId`: of a broker whose replica cannot be served though it lives. */
+function partitionOf(image: ClusterImage, partition: PartitionImage, exchange: Exchange, offlineId: number | undefined): Partition {
   const leader = image.brokers.get(partition.leader)
   let errorCode: number = kafkaErrors.NONE
-  if (leader === undefined || leader.fenced) errorCode = kafkaErrors.LEADER_NOT_AVAILABLE
+  if (leader === undefined || leader.fenced || leader.nodeId === offlineId) errorCode = kafkaErrors.LEADER_NOT_AVAILABLE
   else if (endpointOn(leader, exchange.listener) === undefined) {
     errorCode = exchange.apiVersion >= 6 ? kafkaErrors.LISTENER_NOT_FOUND : kafkaErrors.LEADER_NOT_AVAILABLE
   }
@@ -127,7 +137,7 @@ function partitionOf(image: ClusterImage, partition: PartitionImage, exchange: E
     leaderEpoch: partition.leaderEpoch,
     replicaNodes: partition.replicas,
     isrNodes: partition.isr,
-    offlineReplicas: partition.replicas.filter((id) => image.brokers.get(id)?.fenced ?? true),
+    offlineReplicas: partition.replicas.filter((id) => id === offlineId || (image.brokers.get(id)?.fenced ?? true)),
   }
 }
 

@@ -119,6 +119,19 @@ describe('Metadata', () => {
     expect((await client.call(metadataApi, 5, { topics: null })).brokers.map(({ nodeId }) => nodeId)).toEqual([1])
   })
 
+  it('a partition whose log this broker lacks or cannot serve has no leader, and its replica here is offline', async () => {
+    const broker = await TestBroker.start()
+    const [, failed] = broker.cluster.topic('t', 3)
+    failed!.failure = new MillraceError('MR_LOG_DIRECTORY_OFFLINE', { path: '/data', reason: 'EIO' })
+    broker.cluster.replicasById.get(broker.cluster.topics.get('t')!.id)!.pop()
+    const client = broker.connect()
+    const shown = async () => (await client.call(metadataApi, 12, { topics: [{ name: 't' }], allowAutoTopicCreation: false })).topics[0]!
+      .partitions.map(({ errorCode, leaderId, offlineReplicas, isrNodes }) => [errorCode, leaderId, offlineReplicas, isrNodes])
+    expect(await shown()).toEqual([[0, 1, [], [1]], [5, -1, [1], [1]], [5, -1, [1], [1]]])
+    failed!.failure = undefined
+    expect((await shown())[1]).toEqual([0, 1, [], [1]])
+  })
+
   it('quirk 19: a client is told the address of the listener that it came through', async () => {
     const broker = await TestBroker.start({ settings: { 'listeners': 'PLAINTEXT://127.0.0.1:9092,LAN://127.0.0.1:9093', 'advertised.listeners': 'LAN://kafka.lan:19093' } })
     const brokers = async (port: number) => (await broker.connect(port).call(metadataApi, 1, { topics: [] })).brokers
