@@ -2,12 +2,14 @@ import { assert } from '../../base/assert.ts'
 import { MillraceError } from '../../kernel/errors/index.ts'
 import { BatchBuilder } from '../../kernel/record/batch-builder.ts'
 import { type RecordHeader } from '../../kernel/record/log-record.ts'
-import { bytesOf, TextBytes } from '../bytes-of.ts'
+import { kindOf } from '../arguments.ts'
+import { TextBytes } from '../bytes-of.ts'
 import { type ClientWorld } from '../client-world.ts'
 import { partitionOfKey } from './partitioner.ts'
 import { ProducerBatch, type PartitionBatches } from './producer-batch.ts'
-import { type HeadersToSend, type ProducerRecord } from './producer-record.ts'
+import { type ProducerRecord } from './producer-record.ts'
 import { type ProducerSettings } from './producer-settings.ts'
+import { checkNames, headerList, invalid, notBytes, notTimestamp } from './record-check.ts'
 import { type TopicQueue } from './topic-queue.ts'
 
 const noHeaders: readonly RecordHeader[] = []
@@ -51,15 +53,16 @@ export class Accumulator {
    * MR_CLIENT_PARTITION_UNKNOWN; then nothing was added.
    */
   append(topic: TopicQueue, record: ProducerRecord): ProducerBatch {
+    checkNames(record)
     const { key: givenKey, value: givenValue } = record
     const key = typeof givenKey === 'string' ? this.keyText.of(givenKey) : givenKey ?? null
-    const value = typeof givenValue === 'string' ? this.valueText.of(givenValue) : givenValue ?? null
+    const value = typeof givenValue === 'string' ? this.valueText.of(givenValue) : givenValue
     if ((key !== null && !(key instanceof Uint8Array)) || (value !== null && !(value instanceof Uint8Array))) {
-      throw invalid(topic, 'key and value are bytes, text or null')
+      throw notBytes(topic.name, record)
     }
-    const headers = record.headers === undefined ? noHeaders : headerList(topic, record.headers)
+    const headers = record.headers === undefined ? noHeaders : headerList(topic.name, record.headers)
     const timestamp = record.timestamp ?? this.now()
-    if (!Number.isSafeInteger(timestamp) || timestamp < 0) throw invalid(topic, `${timestamp} is no timestamp`)
+    if (!Number.isSafeInteger(timestamp) || timestamp < 0) throw notTimestamp(topic.name, timestamp)
     const recordBytes = (key?.length ?? 0) + (value?.length ?? 0)
     const partition = this.choose(topic, record, key, recordBytes)
     let batch = partition.open
@@ -124,6 +127,7 @@ export class Accumulator {
         return open === undefined || open.builder.sizeBytes + recordBytes > this.settings.batchBytesMax
       }, () => this.world.random.fraction())
     }
+    if (typeof index !== 'number') throw invalid(topic.name, `partition is ${kindOf(index)}; it is a whole number`)
     if (!Number.isInteger(index) || index < 0 || index >= count) {
       throw new MillraceError('MR_CLIENT_PARTITION_UNKNOWN', { topic: topic.name, partition: index, count })
     }
@@ -136,19 +140,4 @@ export class Accumulator {
     this.wallMs = this.world.clock.wallMs()
     return this.wallMs
   }
-}
-
-function headerList(topic: TopicQueue, given: HeadersToSend): readonly RecordHeader[] {
-  const pairs = Array.isArray(given)
-    ? given as readonly { key: string, value: Uint8Array | string | null }[]
-    : Object.entries(given as Readonly<Record<string, Uint8Array | string | null>>).map(([key, value]) => ({ key, value }))
-  return pairs.map(({ key, value }) => {
-    if (typeof key !== 'string') throw invalid(topic, 'the name of a header is text')
-    if (value !== null && typeof value !== 'string' && !(value instanceof Uint8Array)) throw invalid(topic, `header ${key} is bytes, text or null`)
-    return { key, value: value === null ? null : bytesOf(value) }
-  })
-}
-
-function invalid(topic: TopicQueue, reason: string): MillraceError {
-  return new MillraceError('MR_CLIENT_RECORD_INVALID', { topic: topic.name, reason })
 }

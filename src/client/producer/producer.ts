@@ -1,5 +1,7 @@
 import { isMillraceError, MillraceError, reasonOf } from '../../kernel/errors/index.ts'
 import { type Timer } from '../../kernel/ports/clock.ts'
+import { isArray, kindOf } from '../arguments.ts'
+import { type Bytes } from '../bytes-of.ts'
 import { closedError } from '../client-error.ts'
 import { type ClientSettings } from '../client-options.ts'
 import { type ClientWorld } from '../client-world.ts'
@@ -14,6 +16,7 @@ import { ProducerIdentity } from './producer-identity.ts'
 import { type ProducerRecord, type RecordMetadata } from './producer-record.ts'
 import { type ProducerSettings } from './producer-settings.ts'
 import { ProduceSender } from './produce-sender.ts'
+import { checkNames, headerList, invalid } from './record-check.ts'
 import { TopicQueue, type WaitingRecord } from './topic-queue.ts'
 
 export interface ProducerParts {
@@ -76,7 +79,7 @@ export class Producer {
    * the error that stands for the broker's answer.
    */
   send(record: ProducerRecord): Promise<RecordMetadata> {
-    const topic = this.lastTopic?.name === record.topic ? this.lastTopic : this.topicNamed(record.topic)
+    const topic = this.topicOf(record)
     if (topic?.info === undefined || topic.waiting.size > 0 || !this.accumulator.hasRoom || this.closing !== undefined) {
       return this.sendSlowly(topic, record)
     }
@@ -92,10 +95,11 @@ export class Producer {
    * failure, after all are settled; the others may have been stored.
    */
   sendMany(records: readonly ProducerRecord[]): Promise<RecordMetadata[]> {
+    if (!isArray(records)) return Promise.reject(invalid('sendMany', `it was given ${kindOf(records)}; it takes an array of records`))
     const many = new ManyReceipts(records.length)
     for (let index = 0; index < records.length; index++) {
       const record = records[index]!
-      const topic = this.lastTopic?.name === record.topic ? this.lastTopic : this.topicNamed(record.topic)
+      const topic = this.topicOf(record)
       if (topic?.info === undefined || topic.waiting.size > 0 || !this.accumulator.hasRoom || this.closing !== undefined) {
         many.addPromise(index, this.sendSlowly(topic, record))
         continue
@@ -171,10 +175,15 @@ export class Producer {
     return batch
   }
 
-  private topicNamed(name: string): TopicQueue | undefined {
+  private topicOf(record: ProducerRecord | null | undefined): TopicQueue | undefined {
+    const name = record?.topic
+    return this.lastTopic !== undefined && this.lastTopic.name === name ? this.lastTopic : this.topicNamed(name)
+  }
+
+  private topicNamed(name: string | undefined): TopicQueue | undefined {
+    if (typeof name !== 'string' || name === '') return undefined
     let topic = this.topics.get(name)
     if (topic === undefined) {
-      if (typeof name !== 'string' || name === '') return undefined
       topic = new TopicQueue(name)
       this.topics.set(name, topic)
       this.parts.metadata.track(name, true)
@@ -187,9 +196,13 @@ export class Producer {
   /** For a record that cannot go into a batch at once, or never. */
   private sendSlowly(topic: TopicQueue | undefined, record: ProducerRecord): Promise<RecordMetadata> {
     if (this.closing !== undefined) return Promise.reject(closedError('producer'))
-    if (topic === undefined) {
-      return Promise.reject(new MillraceError('MR_CLIENT_RECORD_INVALID', { topic: String(record.topic), reason: 'the name of a topic is a text, not empty' }))
+    try {
+      if (typeof record !== 'object' || record === null) throw invalid(record, 'a record is an object { topic, key, value }')
+      checkNames(record)
+    } catch (error) {
+      return Promise.reject(error as Error)
     }
+    if (topic === undefined) return Promise.reject(invalid(record.topic, 'the name of a topic is a text, not empty'))
     // What is certain to fail fails now.
     const error = this.finalError(topic)
     if (error !== undefined) return Promise.reject(error)
@@ -319,10 +332,20 @@ function rejected(error: unknown): Promise<never> {
 
 /** The caller may reuse its bytes as soon as `send` has returned. */
 function ownRecord(record: ProducerRecord): ProducerRecord {
-  const { key, value } = record
-  return {
-    ...record,
-    ...(key instanceof Uint8Array ? { key: key.slice() } : {}),
-    value: value instanceof Uint8Array ? value.slice() : value,
+  const { topic, key, value, headers, timestamp, partition } = record
+  const own = {
+    topic, value: ownBytes(value),
+    ...(key === undefined ? {} : { key: ownBytes(key) }),
+    ...(headers === undefined ? {} : { headers: headerList(topic, headers).map(header => ({ key: header.key, value: ownBytes(header.value) })) }),
+    ...(timestamp === undefined ? {} : { timestamp }),
+    ...(partition === undefined ? {} : { partition }),
   }
+  // For the partitioner it has what the caller's record has beside these; its names were looked at before.
+  return Object.assign(Object.create(ownPrototype) as ProducerRecord, record, own)
+}
+
+const ownPrototype = Object.freeze({})
+
+function ownBytes(bytes: Bytes): Bytes {
+  return bytes instanceof Uint8Array ? bytes.slice() : bytes
 }

@@ -1,11 +1,22 @@
 import { describe, expect, it } from 'vitest'
+import { type Client } from '../../../../src/client/client.ts'
+import { type ConsumerRecord } from '../../../../src/client/consumer/consumer-record.ts'
 import { isMillraceError } from '../../../../src/kernel/errors/index.ts'
 import * as header from '../../../../src/kernel/record/batch-header.ts'
 import { type ProduceRequest } from '../../../../src/wire/index.ts'
-import { testWorld } from '../world/client-world.ts'
+import { testWorld, type TestWorld } from '../world/client-world.ts'
 
 const numbered = (count: number, topic = 't', from = 0) =>
   Array.from({ length: count }, (_, index) => ({ topic, partition: 0, key: `k${from + index}`, value: `v${from + index}` }))
+
+/** Value and first header of two records of t-0. */
+async function headersIn(world: TestWorld, client: Client): Promise<(string | null)[][]> {
+  const consumer = client.consumer()
+  consumer.assign([{ topic: 't', partition: 0 }])
+  const records: ConsumerRecord[] = []
+  while (records.length < 2) records.push(...await world.complete(consumer.poll()))
+  return records.map(record => [record.text(), record.headers[0]!.key, new TextDecoder().decode(record.headers[0]!.value!)])
+}
 
 describe('a producer', () => {
   it('stores records in the order of the calls and says where', async () => {
@@ -175,6 +186,78 @@ describe('a producer', () => {
     world.cluster.addTopic('t', [1])
     const error = await world.rejection(world.client().producer().send(record))
     expect(error).toMatchObject({ code })
+  })
+
+  /** As from a program without types. */
+  const any = (value: unknown): never => value as never
+  const circle: Record<string, unknown> = {}
+  circle['self'] = circle
+
+  it.each([
+    ['a misspelt value', { topic: 't', key: 'k', vaule: 'b' }, 'vaule is unknown here; did you mean value?'],
+    ['no value', { topic: 't', key: 'k' }, 'value is missing; to delete the key in a compacted topic say value: null'],
+    ['an undefined value', { topic: 't', key: 'k', value: undefined }, 'value is missing'],
+    ['an undefined value of an object that is not plain', Object.create({ topic: 't' }), 'value is missing'],
+    ['a misspelt key beside a value', { topic: 't', kee: 'k', value: 'b' }, 'kee is unknown here; did you mean key?'],
+    ['a name that resembles none', { topic: 't', value: 'b', offset: 5 }, 'offset is unknown here; what is known: topic, key, value'],
+    ['several records in one', { topic: 't', messages: [{ value: 'b' }] }, 'send takes one record, and sendMany([{ topic, key, value }]) several'],
+    ['an object as value', { topic: 't', value: circle }, 'value is an object; key and value are bytes, text or null'],
+    ['a number as key', { topic: 't', key: 7, value: 'b' }, 'key is a number; key and value are bytes, text or null'],
+    ['a Date as timestamp', { topic: 't', value: 'b', timestamp: new Date(0) }, 'a Date is no timestamp; it is a whole number of milliseconds since 1970: take getTime() of the Date'],
+    ['a partition that is no number', { topic: 't', value: 'b', partition: '0' }, 'partition is a string; it is a whole number'],
+    ['headers in pairs', { topic: 't', value: 'b', headers: [['h', '1']] }, 'header 0 is an array; headers: they are an object of names and values, or [{ key, value }]'],
+    ['headers in a Map', { topic: 't', value: 'b', headers: new Map([['h', '1']]) }, 'headers are a Map; they are an object of names and values'],
+    ['headers that are null', { topic: 't', value: 'b', headers: null }, 'headers are null; they are'],
+    ['a header with another name for its key', { topic: 't', value: 'b', headers: [{ name: 'h', value: '1' }] }, 'header 0: name is unknown here; what is known: key, value'],
+    ['a header without a value', { topic: 't', value: 'b', headers: [{ key: 'h' }] }, 'header h is undefined; it is bytes, text or null'],
+  ])('refuses %s, and says what was expected, whether the topic is known already or not', async (_name, record, reason) => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    const producer = world.client().producer()
+    const expected = { code: 'MR_CLIENT_RECORD_INVALID', message: expect.stringContaining(reason) }
+    expect(await world.rejection(producer.send(any(record)))).toMatchObject(expected)
+    await world.complete(producer.send({ topic: 't', value: 'known' }))
+    expect(await world.rejection(producer.send(any(record)))).toMatchObject(expected)
+    expect(await world.rejection(producer.sendMany([any(record), { topic: 't', value: 'other' }]))).toMatchObject(expected)
+    expect(world.cluster.log('t', 0).records().map(each => each.value)).toEqual(['known', 'other'])
+  })
+
+  it.each([[undefined], [null], ['t'], [5]])('refuses %j in place of a record, and in place of many', async (wrong) => {
+    const producer = (await testWorld()).client().producer()
+    await expect(producer.send(any(wrong))).rejects.toMatchObject({ code: 'MR_CLIENT_RECORD_INVALID' })
+    await expect(producer.sendMany([any(wrong)])).rejects.toMatchObject({ code: 'MR_CLIENT_RECORD_INVALID' })
+    await expect(producer.sendMany(any(wrong))).rejects.toMatchObject({ code: 'MR_CLIENT_RECORD_INVALID' })
+    await expect(producer.sendMany(any({ topic: 't', value: 'b' }))).rejects.toMatchObject({ message: expect.stringContaining('it takes an array of records') })
+  })
+
+  it('takes instances of classes that have more than a record', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    class Order {
+      readonly topic = 't'
+      readonly amount = 5
+      get value(): string { return `amount ${this.amount}` }
+      get headers(): Record<string, string> { return { h: '1' } }
+    }
+    const client = world.client()
+    const producer = client.producer()
+    await world.complete(producer.send(new Order()))
+    await world.complete(producer.send(new Order()))
+    expect(await headersIn(world, client)).toEqual([['amount 5', 'h', '1'], ['amount 5', 'h', '1']])
+  })
+
+  it('copies the bytes of headers before send returns, whether the topic is known already or not', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    const client = world.client()
+    const producer = client.producer()
+    for (let round = 0; round < 2; round++) {
+      const bytes = new Uint8Array([49])
+      const sent = producer.send({ topic: 't', value: 'x', headers: [{ key: 'h', value: bytes }] })
+      bytes[0] = 50
+      await world.complete(sent)
+    }
+    expect(await headersIn(world, client)).toEqual([['x', 'h', '1'], ['x', 'h', '1']])
   })
 
   it('waits for a topic that does not exist yet, and creates it where the broker does so', async () => {
