@@ -1,0 +1,3 @@
+import { failureTests } from './io/failure-tests.ts'
+
+failureTests(0, 2)
