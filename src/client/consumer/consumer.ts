@@ -8,11 +8,13 @@ import { type BrokerPool } from '../cluster/broker-pool.ts'
 import { type Metadata } from '../cluster/metadata.ts'
 import { earliestTimestamp, latestTimestamp, lookUpOffsets, type OffsetAnswer } from '../cluster/offset-lookup.ts'
 import { AssignedPartition, type Start } from './assigned-partition.ts'
+import { checkAssignments, checkPartition, checkPartitions, checkSeek, checkSeekToTime, checkTimes, checkWait } from './consumer-arguments.ts'
 import { type ConsumerRecord } from './consumer-record.ts'
 import { type ConsumerSettings } from './consumer-settings.ts'
 import { Fetcher } from './fetcher.ts'
 import { FetchOutcomes } from './fetch-outcomes.ts'
 import { PositionLookup } from './position-lookup.ts'
+import { PositionWaiters } from './position-waiters.ts'
 
 export interface ConsumerParts {
   readonly world: ClientWorld
@@ -48,6 +50,9 @@ export interface QueryOptions {
   readonly signal?: AbortSignal
 }
 
+const queryNames: readonly (keyof QueryOptions)[] = ['timeoutMs', 'signal']
+const pollNames: readonly (keyof PollOptions)[] = ['maxRecords', 'timeoutMs', 'signal']
+
 interface PendingPoll {
   readonly maxRecords: number
   readonly resolve: (records: ConsumerRecord[]) => void
@@ -64,6 +69,7 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
   private readonly partitions = new Map<string, AssignedPartition>()
   private readonly fetcher: Fetcher
   private readonly lookup: PositionLookup
+  private readonly positionWaiters: PositionWaiters
   private readonly unlisten: () => void
   private pending: PendingPoll | undefined
   private turn = 0
@@ -73,6 +79,7 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
   constructor(parts: ConsumerParts) {
     this.parts = parts
     const { world, client, settings, pool, metadata } = parts
+    this.positionWaiters = new PositionWaiters(world.timers)
     const onNews = (): void => { this.answerPoll() }
     this.lookup = new PositionLookup({ world, client, settings, pool, metadata, onNews: () => { this.fetcher.runSoon(); onNews() } })
     this.fetcher = new Fetcher({
@@ -88,7 +95,7 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
    */
   assign(assignments: readonly Assignment[]): void {
     this.refuseIfClosed()
-    for (const { topic, partition, offset } of assignments) checkAssignment(topic, partition, offset)
+    checkAssignments('consumer.assign', assignments)
     const { metadata, world, settings } = this.parts
     const before = new Map(this.partitions)
     this.partitions.clear()
@@ -122,12 +129,16 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
    * reason. What will pass by itself is waited for. One poll at a time.
    */
   poll(options: PollOptions = {}): Promise<ConsumerRecord[]> {
-    const { maxRecords = 500, timeoutMs = Infinity, signal } = options
     try {
       this.refuseIfClosed()
+      checkWait('consumer.poll', options, pollNames)
+    } catch (error) {
+      return Promise.reject(error as Error)
+    }
+    const { maxRecords = 500, timeoutMs = Infinity, signal } = options
+    try {
       if (signal?.aborted === true) throw abortReason(signal)
       if (this.pending !== undefined) throw new MillraceError('MR_CLIENT_UNSUPPORTED', { what: 'poll', reason: 'another poll is under way; await it first' })
-      if (!(maxRecords >= 1)) throw new MillraceError('MR_CLIENT_SETTING', { key: 'maxRecords', reason: `${maxRecords} is less than 1` })
       const records = this.collect(maxRecords)
       if (records.length > 0 || timeoutMs <= 0) return Promise.resolve(records)
     } catch (error) {
@@ -161,29 +172,37 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
 
   /** `poll` gives nothing of these until `resume`; what was fetched ahead is kept. */
   pause(partitions: readonly TopicPartition[]): void {
-    for (const { topic, partition } of partitions) this.assigned(topic, partition).isPaused = true
+    checkPartitions('consumer.pause', partitions)
+    for (const assigned of partitions.map(each => this.assigned(each.topic, each.partition))) assigned.isPaused = true
   }
 
   resume(partitions: readonly TopicPartition[]): void {
-    for (const { topic, partition } of partitions) this.assigned(topic, partition).isPaused = false
+    checkPartitions('consumer.resume', partitions)
+    for (const assigned of partitions.map(each => this.assigned(each.topic, each.partition))) assigned.isPaused = false
     this.fetcher.runSoon()
     this.answerPoll()
   }
 
   /** The next `poll` goes on from there. Offsets of the same partition polled before may come again. Throws MR_CLIENT_SETTING. */
   seek(where: TopicPartition & { readonly offset: Start }): void {
-    checkAssignment(where.topic, where.partition, where.offset)
+    checkSeek(where)
     this.assigned(where.topic, where.partition).seek(where.offset)
     this.fetcher.runSoon()
   }
 
-  /** Goes to the first record that is not older; where none is, to the end. */
+  /** Goes to the first record that is not older, in milliseconds; where none is, to the end. Throws MR_CLIENT_SETTING. */
   seekToTime(partition: TopicPartition, timestampMs: number): void {
-    this.seek({ ...partition, offset: { timestamp: timestampMs } })
+    checkSeekToTime(partition, timestampMs)
+    this.seek({ topic: partition.topic, partition: partition.partition, offset: { timestamp: timestampMs } })
   }
 
-  /** The offset of the record that `poll` gives next, or behind the last one it gave. Waits while it has to be looked up. */
-  position(where: TopicPartition, options: QueryOptions = {}): Promise<number> {
+  /**
+   * The offset of the record that `poll` gives next, or behind the last one it gave. Waits while it has to be looked up; rejects with
+   * MR_CLIENT_REQUEST_TIMEOUT when it was not found out in time, with the reason.
+   */
+  async position(where: TopicPartition, options: QueryOptions = {}): Promise<number> {
+    checkPartition({ call: 'consumer.position' }, where)
+    checkWait('consumer.position', options, queryNames)
     const assigned = this.assigned(where.topic, where.partition)
     const look = (): number | undefined => {
       this.refuseIfClosed()
@@ -191,50 +210,36 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
       return assigned.position >= 0 ? assigned.position : undefined
     }
     const found = look()
-    if (found !== undefined) return Promise.resolve(found)
-    return new Promise((resolve, reject: (error: Error) => void) => {
-      const { world, client } = this.parts
-      const { timeoutMs = client.requestTimeoutMs, signal } = options
-      const waiter = { look: (): boolean => {
-        try {
-          const position = look()
-          if (position === undefined) return false
-          resolve(position)
-        } catch (error) {
-          reject(error as Error)
-        }
-        stop()
-        return true
-      } }
-      const timer = world.timers.after(timeoutMs, () => {
-        stop()
-        reject(new MillraceError('MR_CLIENT_REQUEST_TIMEOUT', { api: `the position in ${where.topic}-${where.partition}`, timeoutMs, host: '', port: '' }))
-      })
-      const stop = (): void => {
-        timer.cancel()
-        this.positionWaiters.delete(waiter)
-        unlisten()
-      }
-      this.positionWaiters.add(waiter)
-      const unlisten = onAbort(signal, () => { stop(); reject(abortReason(signal!)) })
-    })
+    if (found !== undefined) return found
+    const { client, metadata } = this.parts
+    const { timeoutMs = client.requestTimeoutMs, signal } = options
+    return this.positionWaiters.wait(look, { timeoutMs, signal, late: () => {
+      const cause = metadata.topicError(where.topic) ?? metadata.lastFailure
+      const reason = cause instanceof Error ? cause.message : 'no leader of the partition has answered'
+      const what = `the position in ${where.topic}-${where.partition}`
+      return new MillraceError('MR_CLIENT_REQUEST_TIMEOUT', { api: what, timeoutMs, reason }, cause, `${what} was not found out within ${timeoutMs} ms: ${reason}`)
+    } })
   }
 
-  private readonly positionWaiters = new Set<{ look: () => boolean }>()
-
   /** Behind the last record that may be read. */
-  endOffsets(partitions: readonly TopicPartition[], options: QueryOptions = {}): Promise<OffsetAnswer[]> {
+  async endOffsets(partitions: readonly TopicPartition[], options: QueryOptions = {}): Promise<OffsetAnswer[]> {
+    checkPartitions('consumer.endOffsets', partitions)
+    checkWait('consumer.endOffsets', options, queryNames)
     return this.offsetsForTimes(partitions.map(each => ({ ...each, timestamp: latestTimestamp })), options)
   }
 
   /** Of the first record that is still there. */
-  beginningOffsets(partitions: readonly TopicPartition[], options: QueryOptions = {}): Promise<OffsetAnswer[]> {
+  async beginningOffsets(partitions: readonly TopicPartition[], options: QueryOptions = {}): Promise<OffsetAnswer[]> {
+    checkPartitions('consumer.beginningOffsets', partitions)
+    checkWait('consumer.beginningOffsets', options, queryNames)
     return this.offsetsForTimes(partitions.map(each => ({ ...each, timestamp: earliestTimestamp })), options)
   }
 
   /** Of the first record that is not older than each time, in milliseconds; -1 where there is none. The partitions need not be assigned. */
   async offsetsForTimes(questions: readonly (TopicPartition & { readonly timestamp: number })[], options: QueryOptions = {}): Promise<OffsetAnswer[]> {
     this.refuseIfClosed()
+    checkTimes('consumer.offsetsForTimes', questions)
+    checkWait('consumer.offsetsForTimes', options, queryNames)
     const { client, settings } = this.parts
     return lookUpOffsets(this.parts, questions, {
       isolationLevel: settings.isolationLevel, timeoutMs: options.timeoutMs ?? client.requestTimeoutMs, signal: options.signal,
@@ -258,7 +263,7 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
     this.unlisten()
     for (const { topic } of this.partitions.values()) this.parts.metadata.untrack(topic)
     this.partitions.clear()
-    for (const waiter of [...this.positionWaiters]) waiter.look()
+    this.positionWaiters.lookAgain()
     const { pending } = this
     this.pending = undefined
     pending?.stop()
@@ -302,7 +307,7 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
 
   /** Something may have changed for who waits. */
   private answerPoll(): void {
-    for (const waiter of [...this.positionWaiters]) waiter.look()
+    this.positionWaiters.lookAgain()
     const { pending } = this
     if (pending === undefined) return
     let records: ConsumerRecord[] = []
@@ -375,13 +380,4 @@ function throwFailure(partitions: readonly AssignedPartition[]): void {
 
 function keyOf(topic: string, partition: number): string {
   return `${topic}/${partition}`
-}
-
-function checkAssignment(topic: string, partition: number, offset: Start | undefined): void {
-  const refuse = (reason: string): never => { throw new MillraceError('MR_CLIENT_SETTING', { key: 'assign', reason }) }
-  if (typeof topic !== 'string' || topic === '') refuse('the name of a topic is a text, not empty')
-  if (!Number.isInteger(partition) || partition < 0) refuse(`${String(partition)} is no partition`)
-  if (offset === undefined || offset === 'beginning' || offset === 'end') return
-  const value = typeof offset === 'object' ? offset.timestamp : offset
-  if (!Number.isSafeInteger(value) || value < 0) refuse(`${JSON.stringify(offset)} is no place to begin`)
 }

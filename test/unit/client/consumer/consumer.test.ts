@@ -356,3 +356,97 @@ describe('a consumer', () => {
     expect(consumer.assignment()).toEqual([tp()])
   })
 })
+
+describe('an argument of a consumer that is none', () => {
+  /** As from a program without types. */
+  const any = (value: unknown): never => value as never
+  const calls: readonly (readonly [string, (consumer: Consumer) => unknown, string])[] = [
+    ['a seek without an offset', c => { c.seek(any(tp())) }, 'consumer.seek: offset is missing; give an offset, \'beginning\', \'end\' or { timestamp } in milliseconds'],
+    ['a seek with a misspelt offset', c => { c.seek(any({ ...tp(), ofset: 5 })) }, 'consumer.seek: ofset is unknown here; did you mean offset?'],
+    ['a seek to a bigint', c => { c.seek(any({ ...tp(), offset: 5n })) }, 'offset 5n is no place to begin; offsets are numbers: Number(5n)'],
+    ['a seek to a text', c => { c.seek(any({ ...tp(), offset: '5' })) }, 'offset "5" is no place to begin; offsets are numbers'],
+    ['a seek to -1', c => { c.seek({ ...tp(), offset: -1 }) }, 'offset -1 is no place to begin'],
+    ['a seek to half an offset', c => { c.seek({ ...tp(), offset: 0.5 }) }, 'offset 0.5 is no place to begin'],
+    ['a seek to null', c => { c.seek(any({ ...tp(), offset: null })) }, 'offset null is no place to begin'],
+    ['a seek to the earliest', c => { c.seek(any({ ...tp(), offset: 'earliest' })) }, 'offset "earliest" is no place to begin; did you mean \'beginning\'?'],
+    ['a seek to the latest', c => { c.seek(any({ ...tp(), offset: 'latest' })) }, 'did you mean \'end\'?'],
+    ['a seek to a Date', c => { c.seek(any({ ...tp(), offset: new Date(0) })) }, 'for a time give { timestamp: date.getTime() }'],
+    ['a seek to the timestamp of a Date', c => { c.seek(any({ ...tp(), offset: { timestamp: new Date(0) } })) }, 'take getTime() of the Date'],
+    ['a seek without arguments', c => { c.seek(any(undefined)) }, 'consumer.seek: it was given undefined; it takes { topic, partition, offset }'],
+    ['a time inside of the partition', c => { c.seekToTime(any({ ...tp(), timestamp: 5 }), any(undefined)) }, 'consumer.seekToTime: the time is missing; it is the second argument: seekToTime({ topic, partition }, timestampMs)'],
+    ['a Date as the time', c => { c.seekToTime(tp(), any(new Date(0))) }, 'take getTime() of the Date'],
+    ['an assignment that is no list', c => { c.assign(any(tp())) }, 'consumer.assign: it was given {"topic":"t","partition":0}; it takes an array: [{ topic, partition, offset }]'],
+    ['nothing to assign', c => { c.assign(any(undefined)) }, 'consumer.assign: it was given undefined; it takes an array'],
+    ['an assignment with a misspelt offset', c => { c.assign(any([tp(), { ...tp(1), offest: 5 }])) }, 'consumer.assign: [1]: offest is unknown here; did you mean offset?'],
+    ['an assignment with a misspelt partition', c => { c.assign(any([{ topic: 't', partiton: 0 }])) }, 'consumer.assign: [0]: partiton is unknown here; did you mean partition?'],
+    ['a pause of no list', c => { c.pause(any(tp())) }, 'consumer.pause: it was given'],
+    ['a pause of what is no partition', c => { c.pause(any(['t'])) }, 'consumer.pause: [0]: it was given "t"; it takes { topic, partition }'],
+    ['a resume of nothing', c => { c.resume(any(undefined)) }, 'consumer.resume: it was given undefined'],
+    ['a position of nothing', c => c.position(any(undefined)), 'consumer.position: it was given undefined; it takes { topic, partition }'],
+    ['a position of a partition that is a text', c => c.position(any({ topic: 't', partition: '0' })), 'partition is "0"; it is a whole number from 0'],
+    ['an option that does not exist', c => c.position(tp(), any({ timeout: 5 })), 'consumer.position: timeout is unknown here; did you mean timeoutMs?'],
+    ['a poll with an option that does not exist', c => c.poll(any({ timeout: 5 })), 'consumer.poll: timeout is unknown here; did you mean timeoutMs?'],
+    ['a poll with a number', c => c.poll(any(100)), 'consumer.poll: the options are 100; they are an object with maxRecords, timeoutMs, signal'],
+    ['a poll of no records', c => c.poll({ maxRecords: 0 }), 'maxRecords is 0; it is a number from 1'],
+    ['a poll with a time that is a text', c => c.poll(any({ timeoutMs: '5' })), 'timeoutMs is "5"; it is a number of milliseconds'],
+    ['a poll with a controller in place of its signal', c => c.poll(any({ signal: new AbortController() })), 'signal is an object; it is an AbortSignal'],
+    ['end offsets of no list', c => c.endOffsets(any(tp())), 'consumer.endOffsets: it was given'],
+    ['beginning offsets of nothing', c => c.beginningOffsets(any(undefined)), 'consumer.beginningOffsets: it was given undefined'],
+    ['offsets for no times', c => c.offsetsForTimes(any([tp()])), 'consumer.offsetsForTimes: [0]: timestamp undefined is no time'],
+  ]
+  it.each(calls)('%s is refused with what is expected, and changes nothing', async (_name, call, message) => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([{ ...tp(), offset: 7 }])
+    const expected = { code: 'MR_CLIENT_SETTING', message: expect.stringContaining(message) }
+    // The calls that give a promise reject; they throw nothing.
+    let outcome: unknown
+    try {
+      outcome = call(consumer)
+    } catch (error) {
+      outcome = { thrown: error }
+    }
+    if (outcome instanceof Promise) await expect(outcome).rejects.toMatchObject(expected)
+    else expect(outcome).toMatchObject({ thrown: expected })
+    expect(texts(await world.complete(consumer.poll({ maxRecords: 1 })))).toEqual(['v7'])
+  })
+
+  it('is none of what a partition has besides: the places of records and of offsets that were asked for', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign(await world.complete(consumer.endOffsets([tp()])))
+    expect(await world.complete(consumer.position(tp()))).toBe(100)
+    consumer.seek({ ...tp(), offset: 3 })
+    const records = await world.complete(consumer.poll({ maxRecords: 1 }))
+    consumer.pause(records)
+    consumer.resume(records)
+    consumer.seekToTime(records[0]!, 1050)
+    expect(texts(await world.complete(consumer.poll({ maxRecords: 1 })))).toEqual(['v50'])
+  })
+
+  it('pauses none of several partitions when one is not assigned', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([tp()])
+    expect(() => { consumer.pause([tp(), tp(5)]) }).toThrow('t-5 is not assigned')
+    expect(texts(await world.complete(consumer.poll({ maxRecords: 1 })))).toEqual(['v0'])
+  })
+})
+
+describe('a position that is not found out in time', () => {
+  it('is told with the time and the reason', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([tp(0, 'missing')])
+    expect(await world.rejection(consumer.position(tp(0, 'missing'), { timeoutMs: 700 }), 1000)).toMatchObject({
+      code: 'MR_CLIENT_REQUEST_TIMEOUT', message: expect.stringMatching(/^the position in missing-0 was not found out within 700 ms: .*missing.* (exist|known)/),
+    })
+  })
+
+  it('is not waited for with a signal that is aborted already', async () => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([tp(0, 'missing')])
+    expect(await world.rejection(consumer.position(tp(0, 'missing'), { signal: AbortSignal.abort(new Error('enough')) }), 100)).toMatchObject({ message: 'enough' })
+  })
+})
