@@ -89,6 +89,6 @@ export class Broker {
 export interface BrokerLife {
   ready: boolean
   readonly failed: Promise<unknown>
-  /** What of the settings has no effect, for the log of the start. */
+  /** What of the settings has no effect, or one that nobody wants, for the log of the start. */
   readonly warnings: readonly string[]
 }

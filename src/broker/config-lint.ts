@@ -10,7 +10,7 @@ export interface ConfigReport {
   readonly path: string
   /** Every mistake: none, and a broker can be made of it. */
   readonly faults: readonly ConfigFault[]
-  /** What is set and has no effect. */
+  /** What is set and has no effect, or one that nobody wants. */
   readonly warnings: readonly string[]
   readonly pluginCount: number
 }

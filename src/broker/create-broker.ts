@@ -15,6 +15,7 @@ import { Broker } from './broker.ts'
 import { type BrokerOptions, type PresetName } from './broker-options.ts'
 import { brokerSettings } from './broker-settings-layers.ts'
 import { drawnClusterId, findCluster, type FoundCluster } from './cluster-id.ts'
+import { copiesWarnings } from './copies-warnings.ts'
 import { faultOf, throwFirst, type ConfigFault, type FaultSink } from './config-fault.ts'
 import { checkDirectoriesDiffer } from './data-directories.ts'
 import { refuseLostIdentity } from './lost-identity.ts'
@@ -45,7 +46,7 @@ export interface ComposedBroker {
   readonly pluginSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Of each plugin the keys of its settings that nobody configured: the preset and the way of starting give them. */
   readonly presetKeys: Readonly<Record<string, readonly string[]>>
-  /** What is set and has no effect, a sentence each. */
+  /** What is set and has no effect, or one that nobody wants; a sentence each. */
   readonly warnings: readonly string[]
   create(): Broker
 }
@@ -84,7 +85,7 @@ export async function examineComposition(composition: Composition, onFault: Faul
     // Settings may be for a plugin that could not be loaded.
     if (pluginFaults.length === 0 || error.code !== 'MR_HOST_PLUGIN_NOT_FOUND') onFault(error, key)
   })
-  const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins)]
+  const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins), ...copiesWarnings(settings, plugins)]
   return {
     settings, plugins, pluginSettings, presetKeys, warnings,
     create: () => make({ settings, plugins, pluginSettings, preset, warnings }),

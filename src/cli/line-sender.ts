@@ -79,6 +79,11 @@ export class LineSender {
       .then(this.#acknowledged, this.#failed)
   }
 
+  /** Records given to the producer that are neither acknowledged nor failed. */
+  get underWay(): number {
+    return this.#underWay
+  }
+
   /** Whether to wait for `room` before more lines are given. */
   get crowded(): boolean {
     return this.#underWay >= underWayMax

@@ -79,7 +79,8 @@ export async function describeTopic(admin: Admin, name: string): Promise<TopicRe
   const known = partitions.flatMap((each) => each.sizeBytes ?? [])
   return {
     name, topicId: topic.topicId ?? null, isInternal: topic.isInternal, partitions,
-    sizeBytes: known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0), configs, warnings: warningsOf(configs),
+    sizeBytes: known.length === 0 ? null : known.reduce((sum, each) => sum + each, 0), configs,
+    warnings: [...warningsOf(configs), ...insyncWarning(valueOf(configs, 'min.insync.replicas'), Math.min(...partitions.map((each) => each.replicas.length)))],
   }
 }
 
@@ -95,6 +96,24 @@ export function warningsOf(configs: readonly ConfigReport[]): string[] {
   })
 }
 
+/**
+ * Of a topic whose `min.insync.replicas` is above the number of its replicas: no acks=all is ever answered well there. Kafka takes such a topic without a word.
+ * Either number may be unknown.
+ */
+export function insyncWarning(minInsync: string | null | undefined, replicationFactor: number): string[] {
+  if (minInsync === null || minInsync === undefined || !(replicationFactor > 0 && Number(minInsync) > replicationFactor)) return []
+  return [`min.insync.replicas=${minInsync} can never be met with a replication factor of ${replicationFactor}: acks=all will be refused; set it to at most ${replicationFactor}`]
+}
+
+const valueOf = (configs: readonly ConfigReport[], name: string): string | null | undefined => configs.find((each) => each.name === name)?.value
+
+/** What was asked for of a topic and does not do here what it does in Kafka, or what nobody wants. Before the topic is made the broker is asked, after it the topic. */
+export async function createWarnings(admin: Admin, name: string, asked: Readonly<Record<string, string>>, replicationFactor: number, isMade: boolean): Promise<readonly string[]> {
+  const described = isMade ? await describeConfigs(admin, name) : await ownConfigs(admin)
+  const before = isMade ? warningsOf(described.filter((each) => Object.hasOwn(asked, each.name))) : warningsAmong(described, asked)
+  return [...before, ...insyncWarning(asked['min.insync.replicas'] ?? valueOf(described, 'min.insync.replicas'), replicationFactor)]
+}
+
 /** How a millrace broker begins what it says about the limits of a setting (kernel/config/describe-configs). */
 const hasOurWords = (documentation: string | null): boolean => / (No effect here:|Here) /.test(documentation ?? '')
 
@@ -103,9 +122,16 @@ const hasOurWords = (documentation: string | null): boolean => / (No effect here
  * lacks is said of those that are the topic's defaults. Texts that are no valid values were refused before.
  */
 export async function warningsBefore(admin: Admin, configs: Readonly<Record<string, string>>): Promise<string[]> {
+  return warningsAmong(await ownConfigs(admin), configs)
+}
+
+/** Of the first broker: its settings are the defaults of topics. Empty where none is named. */
+async function ownConfigs(admin: Admin): Promise<ConfigReport[]> {
   const [broker] = (await admin.describeCluster()).brokers
-  if (broker === undefined) return []
-  const described = await configsOf(admin, { nodeId: broker.id }, { resourceType: 4, resourceName: String(broker.id) })
+  return broker === undefined ? [] : configsOf(admin, { nodeId: broker.id }, { resourceType: 4, resourceName: String(broker.id) })
+}
+
+function warningsAmong(described: readonly ConfigReport[], configs: Readonly<Record<string, string>>): string[] {
   if (!described.some((each) => hasOurWords(each.documentation))) return []
   const documentation = new Map(described.map((each) => [each.name, each.documentation]))
   return Object.entries(configs).flatMap(([name, value]) => {

@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ensureBuilt } from './built.ts'
+import { ensureBuilt, mainJs } from './built.ts'
 import { startBroker, type BrokerProcess } from './broker-process.ts'
 import { cli as run, jsonOf, oneLine, type CliResult } from './cli-run.ts'
 
@@ -28,6 +29,34 @@ describe('topic create', () => {
     const again = await cli('topic', 'create', 'taken')
     expect([again.code, oneLine(again)]).toEqual([1, 'error MR_TOPIC_EXISTS: topic taken exists already'])
     expect(await cli('topic', 'create', 'taken', '--if-not-exists')).toEqual({ code: 0, stdout: 'taken exists already\n', stderr: '' })
+  })
+
+  it('of a name that is taken says with --if-not-exists where the topic is not what was asked for', async () => {
+    await cli('topic', 'create', 'differs', '--partitions', '3', '--config', 'retention.ms=1000')
+    const same = await cli('topic', 'create', 'differs', '--if-not-exists', '--partitions', '3', '--replication-factor', '1', '--config', 'retention.ms=1000')
+    expect(same).toEqual({ code: 0, stdout: 'differs exists already\n', stderr: '' })
+    const other = await cli('topic', 'create', 'differs', '--if-not-exists', '--partitions', '5', '--config', 'retention.ms=2000')
+    expect(other.code).toBe(0)
+    expect(other.stderr).toBe('warning: differs has 3 partitions, not the 5 that were asked for\nwarning: differs has retention.ms=1000, not the 2000 that was asked for\n')
+  })
+
+  it('warns of a min.insync.replicas that can never be met, also with --dry-run, and produce says why it waits and what an interrupt leaves', async () => {
+    const never = /^warning: min\.insync\.replicas=2 can never be met with a replication factor of 1/
+    for (const more of [['--dry-run'], []]) {
+      expect(await cli('topic', 'create', 'never', '--config', 'min.insync.replicas=2', ...more)).toMatchObject({ code: 0, stderr: expect.stringMatching(never) })
+    }
+    expect((await cli('topic', 'describe', 'never')).stdout).toMatch(/^note: min\.insync\.replicas=2 can never be met/m)
+    const child = spawn(process.execPath, [mainJs, 'produce', 'never', '--bootstrap', broker.bootstrap], { stdio: ['pipe', 'ignore', 'pipe'] })
+    const ended = new Promise((resolve) => { child.once('exit', resolve) })
+    child.stdin.end('a\nb\n')
+    let said = ''
+    for await (const text of child.stderr.setEncoding('utf8') as AsyncIterable<string>) {
+      said += text
+      if (!child.killed && /NOT_ENOUGH_REPLICAS.*; trying again\n/.test(said)) child.kill('SIGTERM')
+    }
+    expect(await ended).toBe(1)
+    expect(said).toContain('warning: stopping: 2 records were not acknowledged; what was sent of them may be stored\n')
+    expect(said).not.toContain('100%')
   })
 
   it('with a mistyped setting is refused with the nearest name, and makes nothing', async () => {

@@ -8,10 +8,13 @@ import { LineSender } from '../line-sender.ts'
 import { LineSplitter } from '../line-splitter.ts'
 import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
 import { collectPairs, wholeNumber, type Pair } from '../option-values.ts'
-import { describeError, plural, print, printError, printJson, UsageError } from '../output.ts'
+import { describeError, plural, print, printError, printJson, printWarning, UsageError } from '../output.ts'
 import { Progress } from '../progress.ts'
 import { shownElapsed } from '../shown.ts'
 import { onInterrupt } from '../interrupt.ts'
+
+/** So long an interrupted command waits for what was sent, milliseconds: longer than a slow disk, shorter than the patience of a service manager. */
+const stopMsMax = 3_000
 
 interface ProduceFlags extends NetworkFlags {
   readonly file?: string
@@ -93,9 +96,10 @@ class ProduceRun {
       // Behind the ^C that the terminal shows.
       if (process.stderr.isTTY) process.stderr.write('\n')
       this.#input.stream.destroy()
+      void this.#producer.close({ timeoutMs: stopMsMax })
     })
     // While nothing is acknowledged nothing is read either, and the bar says so.
-    const ticking = setInterval(() => { this.#progress?.at(this.#readBytes, this.#text()) }, 500)
+    const ticking = setInterval(() => { this.#showProgress() }, 500)
     try {
       await this.#readAll()
     } catch (error) {
@@ -116,12 +120,18 @@ class ProduceRun {
     for await (const piece of this.#input.stream as AsyncIterable<Uint8Array>) {
       splitter.push(piece, line)
       this.#readBytes += piece.length
-      this.#progress?.at(this.#readBytes, this.#text())
+      this.#showProgress()
       if (sender.crowded) await sender.room()
       if (sender.hopeless) return
     }
     splitter.end(line)
     this.#isWhole = true
+  }
+
+  /** By what was settled: what was only read may not be sent for long. */
+  #showProgress(): void {
+    const { lines, underWay } = this.#sender
+    this.#progress?.at(lines === 0 ? 0 : this.#readBytes * (lines - underWay) / lines, this.#text())
   }
 
   #text(): string {
@@ -155,7 +165,10 @@ class ProduceRun {
       const rate = sent >= 1_000 && elapsedMs > 200 ? pc.dim(`  ${Math.round(sent / elapsedMs * 1000).toLocaleString('en')}/s, ${formatBytes(bytes / elapsedMs * 1000)}/s`) : ''
       print(`${pc.bold(this.#topic)}: ${plural(sent, 'record')} ${verb}${counts} in ${shownElapsed(elapsedMs)}${rate}`)
     }
-    for (const { error, count } of failures.values()) process.stderr.write(`${describeError(error)}${count > 1 ? ` (${count.toLocaleString('en')} records)` : ''}\n`)
+    // Given up because of the interrupt, and not refused by anybody.
+    const left = this.#isInterrupted ? failures.get('MR_CLIENT_CLOSED') : undefined
+    if (left !== undefined) printWarning(`stopping: ${plural(left.count, 'record was', 'records were')} not acknowledged; what was sent of them may be stored`)
+    for (const { error, count } of [...failures.values()].filter((each) => each !== left)) process.stderr.write(`${describeError(error)}${count > 1 ? ` (${count.toLocaleString('en')} records)` : ''}\n`)
     if (this.#inputError !== undefined) printError(this.#inputError)
     const isCut = !this.#isWhole && this.#inputError === undefined && !this.#input.isTerminal
     if (isCut) process.stderr.write(`${pc.yellow('warning')}: the input was not read to its end, only ${plural(lines, 'line')} of it\n`)

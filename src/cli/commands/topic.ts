@@ -65,21 +65,45 @@ async function create(admin: Admin, name: string, flags: CreateFlags): Promise<v
   const defined = Object.fromEntries(Object.entries(topic).filter(([, value]) => value !== undefined)) as typeof topic & { partitions: number, replicationFactor: number }
   try {
     const [created] = await admin.createTopics([defined], { validateOnly: dryRun })
-    const warnings = Object.keys(configs).length === 0 ? [] : await createWarnings(admin, name, configs, dryRun)
+    const warnings = await warningsFor(admin, name, configs, created!.replicationFactor, !dryRun)
     if (flags.output === 'json') printJson({ ...created, name, created: !dryRun, dryRun, warnings })
     else print(`${pc.bold(name)} ${dryRun ? 'can be created' : 'created'}: ${plural(created!.partitions, 'partition')}, replication factor ${created!.replicationFactor}`)
     if (flags.output === 'text') for (const warning of warnings) printWarning(warning)
   } catch (error) {
     if (flags.ifNotExists !== true || !isMillraceError(error, 'MR_TOPIC_EXISTS')) throw error
-    if (flags.output === 'json') printJson({ name, created: false, dryRun, warnings: [] })
+    const warnings = await differences(admin, name, flags)
+    if (flags.output === 'json') printJson({ name, created: false, dryRun, warnings })
     else print(`${pc.bold(name)} exists already`)
+    if (flags.output === 'text') for (const warning of warnings) printWarning(warning)
   }
 }
 
-/** What was asked for and does not do here what it does in Kafka. */
-async function createWarnings(admin: Admin, name: string, configs: Readonly<Record<string, string>>, dryRun: boolean): Promise<readonly string[]> {
-  const { describeConfigs, warningsOf, warningsBefore } = await import('../topic-report.ts')
-  return dryRun ? await warningsBefore(admin, configs) : warningsOf((await describeConfigs(admin, name)).filter((each) => Object.hasOwn(configs, each.name)))
+/** Where a topic that is there already is not what was asked for. It stays as it is. */
+async function differences(admin: Admin, name: string, { partitions, replicationFactor, config = [] }: CreateFlags): Promise<readonly string[]> {
+  const { describeConfigs, existingTopic } = await import('../topic-report.ts')
+  const topic = await existingTopic(admin, name)
+  const factor = topic.partitions[0]?.replicas.length ?? 0
+  const found = config.length === 0 ? [] : await describeConfigs(admin, name)
+  const valueOf = (key: string): string | null => found.find((each) => each.name === key)?.value ?? null
+  return [
+    ...partitions === undefined || partitions === topic.partitions.length ? [] : [`${name} has ${plural(topic.partitions.length, 'partition')}, not the ${partitions} that were asked for`],
+    ...replicationFactor === undefined || replicationFactor === factor ? [] : [`${name} has a replication factor of ${factor}, not the ${replicationFactor} that was asked for`],
+    ...config.filter(([key, value]) => valueOf(key) !== value).map(([key, value]) => `${name} has ${key}=${valueOf(key) ?? '(none)'}, not the ${value} that was asked for`),
+  ]
+}
+
+/**
+ * The settings that a broker has for all topics matter too, so it is asked where nothing was set as well; that it may not be is then no failure of what
+ * was asked for.
+ */
+async function warningsFor(admin: Admin, name: string, configs: Readonly<Record<string, string>>, replicationFactor: number, isMade: boolean): Promise<readonly string[]> {
+  const { createWarnings } = await import('../topic-report.ts')
+  try {
+    return await createWarnings(admin, name, configs, replicationFactor, isMade)
+  } catch (error) {
+    if (!isMillraceError(error) || Object.keys(configs).length > 0) throw error
+    return []
+  }
 }
 
 async function list(admin: Admin, flags: NetworkFlags & { readonly internal?: boolean }): Promise<void> {

@@ -167,8 +167,19 @@ export class BatchOutcomes {
       isElsewhere = leaderId >= 0 && partition.topic.info?.partitions[partition.index]?.leaderId !== before
       if (!isElsewhere) this.parts.metadata.refresh()
     }
-    if (kafkaError(errorCode).retriable) this.again(batch, this.refusal(batch, answer), isElsewhere)
-    else this.giveUp(batch, this.refusal(batch, answer))
+    const refusal = this.refusal(batch, answer)
+    if (!kafkaError(errorCode).retriable) this.giveUp(batch, refusal)
+    else {
+      this.warnOfRefusals(batch, refusal)
+      this.again(batch, refusal, isElsewhere)
+    }
+  }
+
+  /** At the 4th attempt, the 8th and so on: a new leader is no news, but who waits for minutes should learn why after a second. */
+  private warnOfRefusals(batch: ProducerBatch, error: Error): void {
+    const { attempts, partition } = batch
+    if (attempts < 4 || (attempts & (attempts - 1)) !== 0) return
+    this.parts.world.logger?.warn('a batch is refused again and again', { topic: partition.topic.name, partition: partition.index, attempts, error })
   }
 
   /** Puts a batch back to be sent again, after a while unless `atOnce`; gives it up when its time is over. */

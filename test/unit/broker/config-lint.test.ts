@@ -79,6 +79,13 @@ broker: { num.partition: 3, num.io.threads: 9, log.segment.bytes: small, retenti
 
   it('finds nothing where nothing is wrong, and says of a file that cannot be read why', async () => {
     expect(await lint('preset: memory\n')).toEqual({ faults: [], warnings: [] })
+  })
+
+  it('warns of copies that a single broker can never have', async () => {
+    expect(await lint('broker: { default.replication.factor: 3, min.insync.replicas: 2 }\n')).toEqual({ faults: [], warnings: [
+      expect.stringMatching(/^default\.replication\.factor=3 needs as many brokers, .*set it to 1$/), expect.stringMatching(/^min\.insync\.replicas=2 can never be met, .*set it to 1$/),
+    ] })
+    expect(await lint('broker: { default.replication.factor: 1, min.insync.replicas: 1 }\n')).toEqual({ faults: [], warnings: [] })
     expect((await lint('a: [')).faults).toEqual([[null, 'MR_CONFIG_FILE', expect.stringContaining('millrace.config.yaml: it cannot be read: ')]])
     expect((await lint('just a text')).faults).toEqual([[null, 'MR_CONFIG_INVALID', expect.stringContaining('it must be an object of options')]])
   })

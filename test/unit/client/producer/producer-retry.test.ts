@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { clientSettings } from '../../../../src/client/client-options.ts'
+import { Client } from '../../../../src/client/client.ts'
 import { type Producer } from '../../../../src/client/producer/producer.ts'
 import * as header from '../../../../src/kernel/record/batch-header.ts'
+import { RecordingLogger } from '../../../../src/testkit/world/recording-telemetry.ts'
 import { kafkaErrors, type ProduceRequest } from '../../../../src/wire/index.ts'
 import { testWorld, type TestWorld } from '../world/client-world.ts'
 import { type Call } from '../world/fake-node.ts'
@@ -66,6 +69,33 @@ describe('a producer that meets trouble', () => {
     const places = await world.complete(sendAll(producer, 5, 5))
     expect(stored(world)).toEqual(all(10))
     expect(places).toMatchObject([{ offset: 5 }, { offset: 6 }, { offset: 7 }, { offset: 8 }, { offset: 9 }])
+  })
+
+  it('says after some refusals why it sends again, and not each time', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    const logger = new RecordingLogger()
+    const client = new Client({ ...world.world, logger }, clientSettings({ bootstrap: 'b1:9092' }))
+    let refused = 0
+    world.cluster.script = call => isProduce(call) && refused < 20 ? (refused++, answer(call, kafkaErrors.NOT_ENOUGH_REPLICAS)) : undefined
+    await world.complete(sendAll(client.producer(), 1))
+    const said = logger.lines.filter(({ message }) => message === 'a batch is refused again and again')
+    expect(said.map(({ fields }) => fields['attempts'])).toEqual([4, 8, 16])
+    expect(said[0]!.fields['error']).toMatchObject({ message: expect.stringContaining('NOT_ENOUGH_REPLICAS') })
+    await world.complete(client.close())
+  })
+
+  it('says once that a partition has no leader, and goes on when it has one', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [-1])
+    const logger = new RecordingLogger()
+    const client = new Client({ ...world.world, logger }, clientSettings({ bootstrap: 'b1:9092' }))
+    const sending = sendAll(client.producer(), 1)
+    await world.complete(new Promise<void>(resolve => { world.timers.after(5000, resolve) }))
+    expect(logger.lines.map(({ fields }) => fields['error'])).toEqual([expect.objectContaining({ code: 'MR_CLIENT_PARTITION_LEADERLESS' })])
+    world.cluster.moveLeader('t', 0, 1)
+    await world.complete(sending)
+    await world.complete(client.close())
   })
 
   it('keeps the order when the first of several batches under way is refused', async () => {
