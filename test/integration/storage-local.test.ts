@@ -9,8 +9,9 @@ import { logStoreConformance, type FileChange, type LogStoreSubject } from '../.
 import { newLog, fill } from '../../src/testkit/conformance/log-store-subject.ts'
 import { ManualTimers } from '../../src/testkit/world/manual-clock.ts'
 import { makeStore } from '../unit/plugins/storage-local/store-subjects.ts'
+import { seedOf } from './seeds.ts'
 
-const seed = Math.floor(Math.random() * 2 ** 31)
+const seed = seedOf(4)
 const capabilities = { durable: storageLocal.capabilities!.durable!, kafkaLayout: true }
 
 /**
