@@ -32,7 +32,7 @@ const median = (values: readonly number[]): number => [...values].sort((a, b) =>
 
 function openStore(path: string, config: Record<string, unknown>): SegmentedLogStore {
   return new SegmentedLogStore({
-    clock: new SystemClock(), timers: new SystemTimers(), random: new SystemRandom(), files: new NodeFileSystem(), engine: new VolatileKeyValueEngine(),
+    clock: new SystemClock(), timers: new SystemTimers(), random: new SystemRandom(), files: new NodeFileSystem(), pageCache: new NodeFileSystem(), engine: new VolatileKeyValueEngine(),
     compression: new NodeCompression(), settings: new BrokerSettingsMap({ commandLine: new Map([['log.dirs', path]]) }), logger: nullLogger,
     identity: { clusterId: topicId, nodeId: 1, incarnationId: topicId }, fatal: { fatal: error => { throw error as Error } },
   }, storageLocalConfig.parse(config))

@@ -35,7 +35,7 @@ const recoveredBytes = 256 * 1024 * 1024
 function openStore(path: string): SegmentedLogStore {
   const settings = new BrokerSettingsMap({ commandLine: new Map([['log.dirs', path]]) })
   return new SegmentedLogStore({
-    clock: new SystemClock(), timers: new SystemTimers(), random: new SystemRandom(), files: new NodeFileSystem(), engine: new VolatileKeyValueEngine(),
+    clock: new SystemClock(), timers: new SystemTimers(), random: new SystemRandom(), files: new NodeFileSystem(), pageCache: new NodeFileSystem(), engine: new VolatileKeyValueEngine(),
     compression: new NodeCompression(), settings, logger: nullLogger, identity: { clusterId: topicId, nodeId: 1, incarnationId: topicId },
     fatal: { fatal: error => { throw error as Error } },
   }, storageLocalConfig.parse({}))

@@ -16,7 +16,7 @@ const ownFileSystems: ReadonlySet<number> = new Set([
 /** Drawn by the kernel when it starts (proc(5)); only Linux has it. */
 const bootIdPath = '/proc/sys/kernel/random/boot_id'
 
-/** See `FileSystem.cacheLife`. */
+/** See `PageCache`. */
 export function cacheLifeOf(path: string, bootId = readBootId): string | undefined {
   const found = fs.statSync(path, { throwIfNoEntry: false, bigint: true })
   if (found?.isFile() !== true || !ownFileSystems.has(fs.statfsSync(path).type)) return undefined

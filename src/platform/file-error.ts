@@ -16,7 +16,8 @@ const codeOfErrno: Readonly<Record<string, ErrorCode>> = {
 export function fileError(error: unknown, operation: string, path: string): MillraceError {
   if (isMillraceError(error)) return error
   const errno = errnoOf(error)
-  const code = (errno === undefined ? undefined : codeOfErrno[errno]) ?? 'MR_FILE_FAILED'
+  // A sync that finds no space (delayed allocation) has failed like any other: what it should have written is not there to be written again.
+  const code = (errno === undefined || operation === 'sync' ? undefined : codeOfErrno[errno]) ?? 'MR_FILE_FAILED'
   return new MillraceError(code, { operation, path, reason: errno ?? String(error) }, error)
 }
 

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
 import { type File, type FileStat, type FileSystem } from '../kernel/ports/file-system.ts'
+import { type PageCache } from '../kernel/ports/page-cache.ts'
 import { cacheLifeOf } from './cache-life.ts'
 import { errnoOf, fileError } from './file-error.ts'
 import { GatheredWrite } from './gathered-write.ts'
@@ -19,7 +20,7 @@ const flagsOf = {
 const processSyncs = new SyncQueue(systemFileCalls)
 
 /** Files of this machine, through node:fs. Files are made for their owner alone to write, and for all to read. */
-export class NodeFileSystem implements FileSystem {
+export class NodeFileSystem implements FileSystem, PageCache {
   private readonly context: NodeFileContext
 
   /** `calls` is for tests: what stands between an open file and the system. */

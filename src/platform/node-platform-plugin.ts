@@ -7,6 +7,7 @@ import { FileSystem } from '../kernel/ports/file-system.ts'
 import { HttpServer } from '../kernel/ports/http.ts'
 import { KeyValueEngine } from '../kernel/ports/key-value-store.ts'
 import { Network } from '../kernel/ports/network.ts'
+import { PageCache } from '../kernel/ports/page-cache.ts'
 import { LogSink } from '../kernel/ports/telemetry.ts'
 import { installNativeCrc32c } from './codecs/native-crc32c.ts'
 import { NodeCompression } from './codecs/node-compression.ts'
@@ -25,7 +26,7 @@ export const nodePlatform = definePlugin({
   name: 'platform',
   contract: contractVersion,
   summary: 'This machine: time, randomness, files, sockets, HTTP, LevelDB, codecs and standard error.',
-  provides: [Clock, Timers, Random, FileSystem, Network, KeyValueEngine, HttpServer, Compression, LogSink],
+  provides: [Clock, Timers, Random, FileSystem, PageCache, Network, KeyValueEngine, HttpServer, Compression, LogSink],
   config: z.object({
     receive: z.enum(['shared', 'chunks']).default('shared')
       .describe('How sockets receive: into memory that is used again, or into a fresh chunk each time, which costs more but uses no inside of Node.'),
@@ -36,7 +37,7 @@ export const nodePlatform = definePlugin({
     provide([Clock], [], () => new SystemClock())
     provide([Timers], [], () => new SystemTimers())
     provide([Random], [], () => new SystemRandom())
-    provide([FileSystem], [], () => new NodeFileSystem())
+    provide([FileSystem, PageCache], [], () => new NodeFileSystem())
     provide([Network], [], () => new NodeNetwork({ receive: config.receive }))
     provide([KeyValueEngine], [], () => config.keyValue === 'level' ? new LevelKeyValueEngine() : new VolatileKeyValueEngine())
     provide([HttpServer], [], () => new NodeHttpServer())

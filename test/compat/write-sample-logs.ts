@@ -33,7 +33,7 @@ class SampleWriter {
   constructor(directory: string, seed: number) {
     this.random = new Prng(seed)
     this.store = new SegmentedLogStore({
-      clock: new SystemClock(), timers: new SystemTimers(), random: new SystemRandom(), files: new NodeFileSystem(), engine: new LevelKeyValueEngine(),
+      clock: new SystemClock(), timers: new SystemTimers(), random: new SystemRandom(), files: new NodeFileSystem(), pageCache: new NodeFileSystem(), engine: new LevelKeyValueEngine(),
       compression: this.compression, settings: new BrokerSettingsMap({ commandLine: new Map([['log.dirs', directory]]) }), logger: silent,
       identity: { clusterId: 'c2FtcGxlLWNsdXN0ZXItMQ', nodeId: 1, incarnationId: 'c2FtcGxlLWNsdXN0ZXItMQ' },
       fatal: { fatal: error => { throw error as Error } },

@@ -31,13 +31,6 @@ export interface FileSystem {
   syncDirectory(path: string): void
   /** Bytes free for this user on the device of `path`. */
   freeBytes(path: string): number
-  /**
-   * Names a file together with the life of the page cache that holds it. Found again unchanged, by whatever process, it says that the system
-   * has not gone down in between: all that was written on this device is there for reads, synced or not. A power cut begins another life, and
-   * a copy of the file, a restored one too, has another name. It knows nothing of syncs that failed. Undefined where that cannot be told, and
-   * when there is no such file.
-   */
-  cacheLife(path: string): string | undefined
 }
 export const FileSystem = token<FileSystem>('FileSystem')
 
@@ -56,8 +49,8 @@ export interface File {
    */
   write(pieces: readonly Uint8Array[], position: number): void
   /**
-   * Makes all that was written before the call durable, off the event loop. An error is final: what was not synced may be lost
-   * although a second sync succeeds, so the caller must take the directory offline, not retry.
+   * Makes all that was written before the call durable, off the event loop. An error is final, and MR_FILE_FAILED whatever its reason: what was
+   * not synced may be lost although a second sync succeeds, so the caller must take the directory offline, not retry.
    */
   sync(done: (error: unknown) => void): void
   /** The same, blocking the loop: for small files at start and stop. */

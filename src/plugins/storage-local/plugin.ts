@@ -8,13 +8,14 @@ import { FileSystem } from '../../kernel/ports/file-system.ts'
 import { KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
 import { FatalErrors, HealthCheck, Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { LogStore } from '../../kernel/ports/log-store.ts'
+import { PageCache } from '../../kernel/ports/page-cache.ts'
 import { Logger, Metrics } from '../../kernel/ports/telemetry.ts'
 import { storageLocalConfig } from './config.ts'
 import { observeDirectories, observeIntegrity, observeRedo, redoCounter, type CountRedo } from './metrics.ts'
 import { SegmentedLogStore } from './segmented-log-store.ts'
 
 const needs = [
-  Clock, Timers, Random, FileSystem, KeyValueEngine, Compression, BrokerSettings, BrokerIdentity, Logger, FatalErrors, Metrics,
+  Clock, Timers, Random, FileSystem, PageCache, KeyValueEngine, Compression, BrokerSettings, BrokerIdentity, Logger, FatalErrors, Metrics,
 ] as const
 
 export const storageLocal = definePlugin({
@@ -28,9 +29,9 @@ export const storageLocal = definePlugin({
   config: storageLocalConfig,
   register({ provide }, config) {
     provide([LogStore, Lifecycle, HealthCheck], needs,
-      (clock, timers, random, files, engine, compression, settings, identity, logger, fatal, metrics) => {
+      (clock, timers, random, files, pageCache, engine, compression, settings, identity, logger, fatal, metrics) => {
         const redoOf = (path: string): CountRedo => redoCounter(metrics, path)
-        const store = new SegmentedLogStore({ clock, timers, random, files, engine, compression, settings, identity, logger, fatal, redoCounter: redoOf }, config)
+        const store = new SegmentedLogStore({ clock, timers, random, files, pageCache, engine, compression, settings, identity, logger, fatal, redoCounter: redoOf }, config)
         observeDirectories(metrics, () => store.directories())
         observeRedo(metrics, () => store.redoFigures())
         observeIntegrity(metrics, store.integrity, () => clock.monotonicMs())

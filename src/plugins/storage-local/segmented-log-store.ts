@@ -7,6 +7,7 @@ import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { type Clock, type Random, type Timer, type Timers } from '../../kernel/ports/clock.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type FileSystem } from '../../kernel/ports/file-system.ts'
+import { type PageCache } from '../../kernel/ports/page-cache.ts'
 import { type KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
 import { type FatalErrors, type Health, type HealthCheck, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { type DirectoryStatus, type LogStore, type SweepReport } from '../../kernel/ports/log-store.ts'
@@ -32,6 +33,7 @@ export interface StoreWorld extends Pick<LogWorld, 'redoCounter'> {
   readonly timers: Timers
   readonly random: Random
   readonly files: FileSystem
+  readonly pageCache: PageCache
   readonly engine: KeyValueEngine
   readonly compression: Compression
   readonly settings: BrokerSettings

@@ -1,14 +1,16 @@
 import { type File, type FileSystem } from '../../kernel/ports/file-system.ts'
+import { type PageCache } from '../../kernel/ports/page-cache.ts'
 import { checkEqual } from './kit.ts'
 
 export interface FileSystemSubject {
-  readonly files: FileSystem
+  /** With what it tells of its page cache, if it does. */
+  readonly files: FileSystem & Partial<PageCache>
   /** An existing empty directory that is this test's own. */
   readonly directory: string
   /** Lets time pass until the promise is settled. Real file systems need nothing. */
   readonly settle?: <T>(promise: Promise<T>) => Promise<T>
   /** Cuts the power and gives the file system that is found afterwards, with nothing kept that was not synced. Where it can be done. */
-  readonly powerCut?: () => FileSystem
+  readonly powerCut?: () => FileSystem & Partial<PageCache>
   readonly dispose?: () => void
 }
 

@@ -175,7 +175,7 @@ export function nameOfFault(fault: FileFault): string {
 }
 
 export function fileFailure(errno: Errno, operation: FileOperation): MillraceError {
-  return new MillraceError(codeOf[errno], { operation: operation.kind, path: operation.path, reason: errno })
+  return new MillraceError(operation.kind === 'sync' ? 'MR_FILE_FAILED' : codeOf[errno], { operation: operation.kind, path: operation.path, reason: errno })
 }
 
 function matches(fault: FileFault, operation: FileOperation): boolean {

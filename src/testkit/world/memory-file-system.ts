@@ -1,6 +1,7 @@
 import { Prng } from '../../base/prng.ts'
 import { MillraceError, type ErrorCode } from '../../kernel/errors/index.ts'
 import { type File, type FileStat, type FileSystem } from '../../kernel/ports/file-system.ts'
+import { type PageCache } from '../../kernel/ports/page-cache.ts'
 import { AtRestDamage } from './at-rest-damage.ts'
 import { byChance, nothingUnsynced, type CrashChoice, type KeepUnsynced } from './crash-choice.ts'
 import { CrashMoment } from './crash-moment.ts'
@@ -27,7 +28,7 @@ export interface PowerCutOptions {
  * A file system in memory on a simulated disk, which knows what a power cut takes: contents until `File.sync`, names until
  * `syncDirectory`. Errors are those of the port. What can go wrong is listed in docs/simulation.md.
  */
-export class MemoryFileSystem implements FileSystem {
+export class MemoryFileSystem implements FileSystem, PageCache {
   /** Makes calls fail, bytes come back wrong, syncs lie. */
   readonly faults: FileFaults
   /** Damages what lies on the disk. */

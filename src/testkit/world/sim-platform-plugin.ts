@@ -7,6 +7,7 @@ import { FileSystem } from '../../kernel/ports/file-system.ts'
 import { HttpServer } from '../../kernel/ports/http.ts'
 import { KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
 import { Network } from '../../kernel/ports/network.ts'
+import { PageCache } from '../../kernel/ports/page-cache.ts'
 import { LogSink } from '../../kernel/ports/telemetry.ts'
 import { SimCompression } from './sim-compression.ts'
 import { type SimProcess } from './sim-machine.ts'
@@ -20,14 +21,14 @@ export function simPlatform(given: SimProcess | (() => SimProcess), compression:
     name: 'platform',
     contract: contractVersion,
     summary: 'A simulated machine: virtual time, and files, sockets, HTTP and key-value stores in memory.',
-    provides: [Clock, Timers, Random, FileSystem, Network, KeyValueEngine, HttpServer, Compression, LogSink],
+    provides: [Clock, Timers, Random, FileSystem, PageCache, Network, KeyValueEngine, HttpServer, Compression, LogSink],
     config: z.object({}),
     register({ provide }) {
       const process = typeof given === 'function' ? given() : given
       provide([Clock], [], () => process.clock)
       provide([Timers], [], () => process.timers)
       provide([Random], [], () => process.random)
-      provide([FileSystem], [], () => process.files)
+      provide([FileSystem, PageCache], [], () => process.files)
       provide([Network], [], () => process.network)
       provide([KeyValueEngine], [], () => process.keyValues)
       provide([HttpServer], [], () => process.http)

@@ -73,16 +73,16 @@ describe('NodeFile', () => {
     expect(() => file.size()).toThrow('not used after it was closed')
   })
 
-  test('a failed sync names the operation and the path', () => {
+  test.each(['EIO', 'ENOSPC', 'EDQUOT'])('a failed sync (%s) names the operation and the path, and is never a lack of space that may be waited for', errno => {
     const { calls, started } = heldSyncs()
     const file = new NodeFileSystem(calls).open(join(directory, 'a'), 'create')
     let failure: unknown
     file.sync(error => {
       failure = error
     })
-    started[0]!(Object.assign(new Error('bad disk'), { code: 'EIO' }))
+    started[0]!(Object.assign(new Error('bad disk'), { code: errno }))
     expect(isMillraceError(failure, 'MR_FILE_FAILED')).toBe(true)
-    expect(String(failure)).toContain(`sync ${join(directory, 'a')}: EIO`)
+    expect(String(failure)).toContain(`sync ${join(directory, 'a')}: ${errno}`)
     file.close()
   })
 

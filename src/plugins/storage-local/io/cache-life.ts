@@ -1,4 +1,5 @@
 import { type FileSystem } from '../../../kernel/ports/file-system.ts'
+import { type PageCache } from '../../../kernel/ports/page-cache.ts'
 import { readWhole } from './index-file.ts'
 
 /**
@@ -6,7 +7,8 @@ import { readWhole } from './index-file.ts'
  *
  * - `intact`: the system has not gone down since the last process wrote here, and no sync failed: every byte that it wrote is there, though
  *   not on the disk; only its last write may have been cut off.
- * - `fresh`: the system has gone down, or the directory was copied: what reads give is on the disk, or is written to it by the next sync.
+ * - `fresh`: the system has gone down, or the directory was copied, and no sync had failed before: what reads give is on the disk, or is written to it
+ *   by the next sync.
  * - `doubtful`: nothing is known, or a sync has failed: reads may give what is not on the disk and no sync will ever write, as the system
  *   counts it as written (Rebello et al., "Can Applications Recover from fsync Failures?", USENIX ATC 2020).
  */
@@ -14,14 +16,16 @@ export type FoundCache = 'intact' | 'fresh' | 'doubtful'
 
 /**
  * Tells a process that died from a system that went down: a file of the data directory, which is never synced, says in which life of the page
- * cache, and as which file, it was written: see `FileSystem.cacheLife`.
+ * cache, and as which file, it was written: see `PageCache`.
  */
 export class CacheLife {
   private readonly files: FileSystem
+  private readonly cache: PageCache
   private readonly path: string
 
-  constructor(files: FileSystem, directory: string) {
+  constructor(files: FileSystem, cache: PageCache, directory: string) {
     this.files = files
+    this.cache = cache
     this.path = `${directory}/.millrace-cache-life`
   }
 
@@ -49,8 +53,9 @@ export class CacheLife {
     const bytes = this.files.stat(this.path)?.kind === 'file' ? readWhole(this.files, this.path) : undefined
     const [, life, state] = /^version=0\ncache\.life=(.+)\ncache=(sound|doubtful)\n$/.exec(new TextDecoder().decode(bytes)) ?? []
     if (life === undefined) return 'doubtful'
-    if (life !== this.files.cacheLife(this.path)) return 'fresh'
-    return state === 'sound' ? 'intact' : 'doubtful'
+    // Whatever has gone down since, or only seems to have: a container may show another boot id over the same page cache.
+    if (state === 'doubtful') return 'doubtful'
+    return life === this.cache.cacheLife(this.path) ? 'intact' : 'fresh'
   }
 
   /** A crash between the two steps leaves a file that says nothing. */
@@ -60,7 +65,7 @@ export class CacheLife {
     const file = this.files.open(this.path, 'ensure')
     try {
       file.truncate(0)
-      const life = this.files.cacheLife(this.path)
+      const life = this.cache.cacheLife(this.path)
       if (life !== undefined) file.write([new TextEncoder().encode(`version=0\ncache.life=${life}\ncache=${state}\n`)], 0)
     } finally {
       file.close()

@@ -1,10 +1,11 @@
 import { isUuid, randomUuid, uuidBytes, type Uuid } from '../../../base/uuid.ts'
-import { MillraceError } from '../../../kernel/errors/index.ts'
+import { MillraceError, isMillraceError } from '../../../kernel/errors/index.ts'
 import { parsePartitionOffsets, type PartitionOffsets } from '../../../kernel/log/checkpoint-text.ts'
 import { type BrokerIdentity } from '../../../kernel/ports/broker-identity.ts'
 import { type Random } from '../../../kernel/ports/clock.ts'
 import { type FileSystem } from '../../../kernel/ports/file-system.ts'
 import { type KeyValueEngine, type KeyValueStore } from '../../../kernel/ports/key-value-store.ts'
+import { type PageCache } from '../../../kernel/ports/page-cache.ts'
 import { type Logger } from '../../../kernel/ports/telemetry.ts'
 import { parsePartitionDirectory } from '../core/segment-name.ts'
 import { formatMetaProperties, parseMetaProperties } from '../core/meta-properties.ts'
@@ -14,6 +15,7 @@ import { readWhole } from './index-file.ts'
 
 export interface DataDirectoryWorld {
   readonly files: FileSystem
+  readonly pageCache: PageCache
   readonly engine: KeyValueEngine
   readonly random: Random
   readonly logger: Logger
@@ -51,7 +53,7 @@ export class DataDirectory {
     const file = (name: string): CheckpointFile => new CheckpointFile(world.files, path, name)
     this.meta = file('meta.properties')
     this.cleanMarker = file(cleanMarkerName)
-    this.life = new CacheLife(world.files, path)
+    this.life = new CacheLife(world.files, world.pageCache, path)
     this.recoveryPoints = file('recovery-point-offset-checkpoint')
     this.logStarts = new CheckpointFile(world.files, path, 'log-start-offset-checkpoint', 'log starts')
     this.watermarks = file('replication-offset-checkpoint')
@@ -75,10 +77,10 @@ export class DataDirectory {
         operation: 'lock: Apache Kafka has made a file of this name; when it does not run, remove', path: `${this.path}/.lock`,
       })
     }
-    this.lock = await engine.open(`${this.path}/.lock`)
+    this.lock = await engine.open(`${this.path}/.lock`).catch((error: unknown) => { throw isMillraceError(error, 'MR_FILE_FAILED') ? badLock(error) : error })
     this.readMeta()
-    this.takeCleanMarker()
     this.cache = this.life.find()
+    this.takeCleanMarker()
   }
 
   /**
@@ -158,6 +160,12 @@ export class DataDirectory {
     files.remove(this.cleanMarker.path)
     files.syncDirectory(this.path)
   }
+}
+
+/** Nothing is kept in it. */
+function badLock(error: MillraceError): MillraceError {
+  const { path, reason } = error.details
+  return new MillraceError('MR_FILE_FAILED', { operation: 'lock', path, reason: `${String(reason)}; when no broker runs on the directory, remove this one, which is made anew` }, error)
 }
 
 function parentOf(path: string): string {

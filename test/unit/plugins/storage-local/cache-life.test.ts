@@ -91,6 +91,17 @@ describe('a start after a kill', () => {
     }
   })
 
+  test.each([0, -1])('sees a bit that is not what it was in the last batch of a segment, be it closed or active (segment at %i)', async which => {
+    const killed = await lived(1)
+    const name = killed.list(directory).filter(each => each.endsWith('.log')).at(which)!
+    killed.flipBit(`${directory}/${name}`, bytesOf(killed, `${directory}/${name}`).length - 3, 2)
+    const checked = killed.afterCrash({ keepUnsynced: 'all', systemDown: true })
+    const [quick, full] = [await started(killed), await started(checked)]
+    expect(quick.checks).toMatch(/^structure/)
+    expect(quick.warnings.length).toBeGreaterThan(0)
+    expect(quick.log.endOffset).toBe(full.log.endOffset)
+  })
+
   test('that finds one thing wrong makes every checksum of that log', async () => {
     const killed = await lived(3)
     const path = lastSegment(killed)

@@ -19,7 +19,7 @@ const numbered = (from: number, count: number): Uint8Array =>
   makeBatch(Array.from({ length: count }, (_, index) => ({ timestamp: 1000, value: `v${from + index}` })), { producerId: 1, producerEpoch: 0, baseSequence: from })
 
 /** What a start after a kill serves, and what one after a power cut finds that comes when more was appended and synced. */
-async function lives(settings: Partial<TopicSettings>, redoBytesMax: number, fault: FileFault) {
+async function lives(settings: Partial<TopicSettings>, redoBytesMax: number, fault: FileFault, systemDown: boolean) {
   const files = new MemoryFileSystem()
   const dying = await startedOn(files, redoBytesMax)
   const log = newLog(dying, settings)
@@ -35,8 +35,8 @@ async function lives(settings: Partial<TopicSettings>, redoBytesMax: number, fau
   expect(files.faults.failures).toBe(1)
   expect(dying.store.directories()[0]!.offline).toBeDefined()
 
-  // Killed. The system has the pages still, and takes them for written.
-  const killed = files.afterCrash({ keepUnsynced: 'all' })
+  // Killed. The system has the pages still, and takes them for written; it may look like another system, as in another container.
+  const killed = files.afterCrash({ keepUnsynced: 'all', systemDown })
   const heir = await startedOn(killed, redoBytesMax)
   const inherited = heir.store.find(log.id.topicId, 0)!
   const served = await readRecords(subject, inherited)
@@ -60,22 +60,24 @@ describe.each(['keep', 'some', 'drop'] as const)('after a sync that failed, its 
     ['a snapshot of producers', { segmentBytes: 300 }, 0, /\.snapshot$/],
     ['the leader epochs', { segmentBytes: 300 }, 0, /leader-epoch-checkpoint/],
   ])('of %s: a power cut takes nothing that the start after it served', async (_what, settings, redoBytesMax, path) => {
-    const { served, promised, left, troubles, after } = await lives(settings, redoBytesMax, { operation: 'sync', path, error: 'EIO', times: 1, blocks })
-    expect(served.length).toBeGreaterThan(0)
-    expect(promised.slice(0, served.length)).toEqual(served)
-    expect(troubles).toEqual([])
-    expect(left).toEqual(promised)
-    expect(append(after, numbered(after.endOffset - 3, 3)).duplicate).toBe(true)
+    for (const [error, systemDown] of [['EIO', false], ['EIO', true], ['ENOSPC', false]] as const) {
+      const { served, promised, left, troubles, after } = await lives(settings, redoBytesMax, { operation: 'sync', path, error, times: 1, blocks }, systemDown)
+      expect(served.length).toBeGreaterThan(0)
+      expect(promised.slice(0, served.length)).toEqual(served)
+      expect(troubles).toEqual([])
+      expect(left).toEqual(promised)
+      expect(append(after, numbered(after.endOffset - 3, 3)).duplicate).toBe(true)
+    }
   })
 })
 
-test('a cut that was not synced is cut again by the next start', async () => {
+test.each(['EIO', 'ENOSPC'] as const)('a cut that was not synced (%s) takes the directory out of service, and is cut again by the next start', async error => {
   const files = new MemoryFileSystem()
   const dying = await startedOn(files, 0)
   const log = newLog(dying)
   for (let index = 0; index < 9; index += 3) append(log, numbered(index, 3))
   await dying.store.flush()
-  files.faults.add({ operation: 'sync', path: /\.log$/, error: 'EIO', times: 1 })
+  files.faults.add({ operation: 'sync', path: /\.log$/, error, times: 1 })
   expect(() => { log.truncateTo(3) }).toThrow(/is offline/)
   const killed = files.afterCrash({ keepUnsynced: 'all' })
   const heir = await startedOn(killed, 0)

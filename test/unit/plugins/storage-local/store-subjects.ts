@@ -1,5 +1,6 @@
 import { BrokerSettingsMap } from '../../../../src/kernel/config/broker-settings-map.ts'
 import { type FileSystem } from '../../../../src/kernel/ports/file-system.ts'
+import { type PageCache } from '../../../../src/kernel/ports/page-cache.ts'
 import { type KeyValueEngine } from '../../../../src/kernel/ports/key-value-store.ts'
 import { type LogFields, type Logger } from '../../../../src/kernel/ports/telemetry.ts'
 import { NodeCompression } from '../../../../src/platform/codecs/node-compression.ts'
@@ -24,7 +25,7 @@ export class LinesLogger implements Logger {
 }
 
 export interface StoreOptions {
-  readonly files: FileSystem
+  readonly files: FileSystem & Partial<PageCache>
   readonly timers: ManualTimers
   readonly directories?: readonly string[]
   readonly engine?: KeyValueEngine
@@ -58,7 +59,7 @@ export function makeStore(options: StoreOptions): TestStore {
   const fatalErrors: unknown[] = []
   const settings = settingsOf([['log.dirs', directories.join(',')], ...Object.entries(options.settings ?? {})])
   const store = new SegmentedLogStore({
-    clock: timers.clock, timers: { after: (delayMs, callback) => timers.after(delayMs, callback), soon: queueMicrotask }, random: new SeededRandom(seed), files, engine, compression: new NodeCompression(), settings, logger,
+    clock: timers.clock, timers: { after: (delayMs, callback) => timers.after(delayMs, callback), soon: queueMicrotask }, random: new SeededRandom(seed), files, pageCache: { cacheLife: path => files.cacheLife?.(path) }, engine, compression: new NodeCompression(), settings, logger,
     identity: { clusterId: options.clusterId ?? clusterId, nodeId, incarnationId: clusterId },
     fatal: { fatal: error => { fatalErrors.push(error) } },
   }, storageLocalConfig.parse({ redoBytesMax: 1 << 20, ...options.config }))
