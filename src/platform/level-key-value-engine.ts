@@ -31,6 +31,8 @@ export class LevelKeyValueEngine implements KeyValueEngine {
       if (found === 'store') checkTables(place, path)
       const database: LevelDatabase = new ClassicLevel(place, { keyEncoding: 'view', valueEncoding: 'view' })
       await database.open()
+      // LevelDB renames CURRENT into place and leaves it at that.
+      files.syncDirectory(place)
       return new LevelKeyValueStore(path, database, () => openHere.delete(place))
     } catch (error) {
       openHere.delete(place)

@@ -181,7 +181,8 @@ async function admit({ engine }: VoterStoreWorld, options: VoterStoreOptions, co
 
 /** The witness comes before the state that needs it. */
 async function prepare(log: KeyValueStore, witness: WitnessFile | undefined, { state, todo }: Admission, hasWitness: boolean, content: StoreContent): Promise<void> {
-  if (todo === 'catch up') await witness?.write(state)
+  // Also what seems to be there: a sync that failed leaves pages that read well and are not on the disk. Its slot is written over itself.
+  if (todo !== 'begin') await witness?.write(state)
   if (todo === 'begin' && !hasWitness) witness?.create(state)
   const puts: KeyValuePut[] = content.leftovers.map((key) => ({ key, value: undefined }))
   if (todo === 'begin') puts.push({ key: hardStateKey, value: encodeHardState(state) })

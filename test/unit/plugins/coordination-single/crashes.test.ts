@@ -24,9 +24,9 @@ interface Promised {
   readonly term: number
 }
 
-async function boot(files: MemoryFileSystem) {
+async function boot(files: MemoryFileSystem, onFatal = fatal) {
   const options = { nodeId: 1, clusterId, path: '/meta', snapshotEntries: 4, snapshotBytes: 200_000, reserveBytes: 0 }
-  const voter = new SingleVoter(options, voterWorld(new LogKeyValueEngine(files), fatal, files))
+  const voter = new SingleVoter(options, voterWorld(new LogKeyValueEngine(files), onFatal, files))
   const machine = new NotedMachine()
   await voter.start()
   await voter.open(machine)
@@ -168,5 +168,24 @@ describe('a store of format 1', () => {
   it('that is behind its old witness, or has none, is refused', async () => {
     expect(await upgraded((last) => ({ ...last, index: last.index + 1 }))).toMatchObject({ code: 'MR_CLUSTER_METADATA_CORRUPT', details: { index: 14 } })
     expect(await upgraded(() => undefined)).toMatchObject({ code: 'MR_CLUSTER_METADATA_CORRUPT', details: { reason: expect.stringContaining('is gone') } })
+  })
+})
+
+describe.each(['keep', 'some', 'drop'] as const)('a sync of the witness that failed, its blocks counted as written (%s)', (blocks) => {
+  it.each([0, 1])('a kill, a start, %i commands and a power cut later takes nothing that had an answer', async (later) => {
+    const files = new MemoryFileSystem()
+    const work = new Workload()
+    const failures: unknown[] = []
+    const dying = await boot(files, { fatal: ((error: unknown) => { failures.push(error) }) as typeof fatal.fatal })
+    for (const name of ['a', 'b', 'c']) await dying.voter.append([command(name, 3)])
+    files.faults.add({ operation: 'sync', path: /witness\.dat$/, error: 'EIO', times: 1, blocks })
+    await dying.voter.append([command('d', 3)]).catch(() => {})
+    expect(failures).toHaveLength(1)
+    const killed = files.afterCrash({ keepUnsynced: 'all' })
+    const heir = await boot(killed)
+    const term = heir.machine.ledTerm
+    for (let index = 0; index < later; index++) await heir.voter.append([command('e', 3)])
+    work.sent.push(...['a', 'b', 'c', 'd', ...later === 1 ? ['e'] : []].map((name) => command(name, 3)))
+    await work.check(killed.afterCrash({ keepUnsynced: 'none' }), { acknowledged: 3 + later, term })
   })
 })
