@@ -106,13 +106,8 @@ interface SettingsOfPlugins {
 /** What the composition says, with what the options say over it. */
 function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp = false, platform }: Composition, plugins: readonly Plugin[]): SettingsOfPlugins {
   const has = (name: string): boolean => plugins.some((plugin) => plugin.name === name)
-  const insecure = commandLine.insecure ?? file.insecure
   const isVolatile = (commandLine.preset ?? file.preset) === 'memory' && platform === undefined
-  const short: Record<string, Record<string, unknown>> = {
-    'observability': { logLevel: commandLine.logLevel ?? file.logLevel },
-    'admin-http': { listen: commandLine.http ?? file.http, insecure },
-    'protocol-kafka': { insecure },
-  }
+  const [inFile, onCommandLine] = [file, commandLine].map(shortSettings)
   const preset: Record<string, Record<string, unknown>> = {
     'observability': { logLevel: defaults.logLevel },
     'admin-http': { listen: defaults.http },
@@ -124,12 +119,19 @@ function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp 
   const given: Record<string, Record<string, unknown>> = {}
   const presetKeys: Record<string, string[]> = {}
   for (const name of new Set([...Object.keys(preset).filter(has), ...Object.keys(file.settings ?? {}), ...Object.keys(commandLine.settings ?? {})])) {
-    const configured = { ...defined(short[name]), ...file.settings?.[name], ...commandLine.settings?.[name] }
+    const configured = { ...inFile![name], ...file.settings?.[name], ...onCommandLine![name], ...commandLine.settings?.[name] }
     given[name] = { ...defined(preset[name]), ...configured }
     presetKeys[name] = Object.keys(given[name]).filter((key) => !Object.hasOwn(configured, key))
   }
   return { given, presetKeys }
 }
+
+/** What the short options say, as settings of plugins. */
+const shortSettings = ({ logLevel, http, insecure }: BrokerOptions): Record<string, Record<string, unknown>> => ({
+  'observability': defined({ logLevel }),
+  'admin-http': defined({ listen: http, insecure }),
+  'protocol-kafka': defined({ insecure }),
+})
 
 const defined = (settings: Readonly<Record<string, unknown>> = {}): Record<string, unknown> =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))

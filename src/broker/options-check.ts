@@ -34,6 +34,9 @@ const options: Readonly<Record<keyof BrokerOptions, Option>> = {
   logLevel: { schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']), must: 'debug, info, warn, error or silent' },
 }
 
+/** What is short for a setting of a plugin. */
+const shortForPlugins = [['http', 'admin-http', 'listen'], ['logLevel', 'observability', 'logLevel']] as const
+
 /** Refuses what a configuration can not mean: MR_CONFIG_UNKNOWN with a suggestion, or MR_CONFIG_INVALID with what is allowed. */
 export function checkOptions(given: unknown): BrokerOptions {
   const faults: ConfigFault[] = []
@@ -53,6 +56,12 @@ export function examineOptions(given: unknown, onFault: FaultSink): BrokerOption
     if (value === undefined) continue
     if (key in options) checked[key] = examineOption(key as keyof BrokerOptions, value, onFault)
     else onFault(new MillraceError('MR_CONFIG_UNKNOWN', { key, suggestion: optionSuggestion(key) }), key)
+  }
+  for (const [short, plugin, key] of shortForPlugins) {
+    const settings = (checked['settings'] as Record<string, unknown> | undefined)?.[plugin]
+    if (checked[short] === undefined || !isObject(settings) || settings[key] === undefined) continue
+    onFault(invalid(short, checked[short], `settings.${plugin}.${key} says the same: leave one of them out`), short)
+    delete checked[short]
   }
   return checked as BrokerOptions
 }

@@ -69,6 +69,14 @@ describe('settings of plugins', () => {
   })
 })
 
+describe('what the command line says', () => {
+  it('counts before what the file says of the same setting, under whichever of its two names', async () => {
+    const settings = { 'admin-http': { listen: '127.0.0.1:9555' }, 'observability': { logLevel: 'error' } }
+    const { pluginSettings } = await composeBroker({ file: { preset: 'memory', settings }, commandLine: { http: 'off', logLevel: 'debug' } })
+    expect(pluginSettings).toMatchObject({ 'admin-http': { listen: 'off' }, 'observability': { logLevel: 'debug' } })
+  })
+})
+
 describe('HTTP beyond this machine without authentication', () => {
   it('is refused before a data directory is made', async () => {
     const parent = mkdtempSync(join(tmpdir(), 'millrace-insecure-'))

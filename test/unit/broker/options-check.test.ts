@@ -40,7 +40,7 @@ describe('the options of a broker', () => {
 
   it('that are right are taken as they are', () => {
     const right = {
-      preset: 'memory', plugins: ['./a.mjs', { use: 'b', instead: 'admin-http' }], without: ['admin-http'], settings: { observability: { logLevel: 'info' } },
+      preset: 'memory', plugins: ['./a.mjs', { use: 'b', instead: 'admin-http' }], without: ['admin-http'], settings: { 'protocol-kafka': { warmup: false } },
       broker: { 'num.partitions': 3, 'durability': 'os', 'auto.create.topics.enable': false }, data: ['a', 'b'], listen: '[::1]:0', advertise: 'host:1', http: 'off',
       nodeId: 0, insecure: false, logLevel: 'silent',
     }
@@ -69,4 +69,10 @@ describe('the options of a broker', () => {
     const thrown = ((): MillraceError => { try { checkOptions('text') } catch (error) { return error as MillraceError } throw new Error('taken') })()
     expect(thrown.code).toBe('MR_CONFIG_INVALID')
   })
+})
+
+it('refuses a short option beside the setting of a plugin that it stands for', () => {
+  expect(() => checkOptions({ http: 'off', settings: { 'admin-http': { listen: '127.0.0.1:9555' } } })).toThrow(/settings\.admin-http\.listen says the same/)
+  expect(() => checkOptions({ logLevel: 'warn', settings: { observability: { logLevel: 'error' } } })).toThrow(/settings\.observability\.logLevel says the same/)
+  expect(checkOptions({ http: 'off', settings: { 'admin-http': { insecure: true } } })).toMatchObject({ http: 'off' })
 })
