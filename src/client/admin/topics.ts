@@ -62,11 +62,17 @@ export interface MorePartitions {
 const idOrNone = (id: string): string | undefined => id === zeroUuid ? undefined : id
 
 const int32Max = 2_147_483_647
+const int16Max = 32_767
 
 /** The first version in which -1 stands for the default of the broker. */
 const defaultsFrom = 4
 
 export async function createTopics(admin: AdminContext, list: readonly NewTopic[], options: CreateTopicsOptions): Promise<CreatedTopic[]> {
+  for (const { name, partitions = -1, replicationFactor = -1 } of list) {
+    if (partitions !== -1) checkPartitions(name, partitions)
+    if (Number.isInteger(replicationFactor) && replicationFactor >= -1 && replicationFactor <= int16Max) continue
+    throw new MillraceError('MR_TOPIC_REPLICATION_INVALID', { topic: name, reason: `the replication factor is ${String(replicationFactor)}; it must be a whole number from 1 to ${int16Max}` })
+  }
   const topics = list.map(({ name, partitions, replicationFactor, assignments, configs }) => ({
     name,
     numPartitions: assignments === undefined ? partitions ?? -1 : -1,
@@ -123,11 +129,7 @@ export function describeTopics(admin: AdminContext, names: readonly string[], op
 }
 
 export async function createPartitions(admin: AdminContext, list: readonly MorePartitions[], options: CreateTopicsOptions): Promise<void> {
-  for (const { name, partitions } of list) {
-    if (Number.isInteger(partitions) && partitions >= 1 && partitions <= int32Max) continue
-    const reason = `partitions is ${String(partitions)}; it must be a whole number from 1 to ${int32Max}: how many there shall be in all`
-    throw new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { topic: String(name), reason })
-  }
+  for (const { name, partitions } of list) checkPartitions(name, partitions)
   const topics = list.map(({ name, partitions, assignments }) => ({
     name, count: partitions, assignments: assignments === undefined ? null : assignments.map(brokerIds => ({ brokerIds })),
   }))
@@ -137,6 +139,12 @@ export async function createPartitions(admin: AdminContext, list: readonly MoreP
       if (errorCode !== kafkaErrors.NONE) throw brokerError(errorCode, { what: `adding partitions to ${name}`, topic: name, message: errorMessage })
     }
   }, options)
+}
+
+function checkPartitions(name: string, partitions: number): void {
+  if (Number.isInteger(partitions) && partitions >= 1 && partitions <= int32Max) return
+  const reason = `partitions is ${String(partitions)}; it must be a whole number from 1 to ${int32Max}: how many there shall be in all`
+  throw new MillraceError('MR_TOPIC_PARTITIONS_INVALID', { topic: String(name), reason })
 }
 
 function describe(name: string, topic: MetadataResponse['topics'][number] | undefined): TopicDescription {

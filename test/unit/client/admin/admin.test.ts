@@ -159,6 +159,15 @@ describe('an admin', () => {
     expect(world.cluster.callsOf(37)).toEqual([])
   })
 
+  it.each([0, 1.5, 2 ** 31, NaN, '3'])('refuses %s as a number of partitions of a new topic, and asks no broker', async (partitions) => {
+    const world = await testWorld()
+    const refused = world.client().admin().createTopics([{ name: 't', partitions: partitions as number }])
+    expect(await world.rejection(refused)).toMatchObject({ code: 'MR_TOPIC_PARTITIONS_INVALID', message: expect.stringMatching(/^topic t: partitions is /) })
+    const replicas = world.client().admin().createTopics([{ name: 't', replicationFactor: 1.5 }])
+    expect(await world.rejection(replicas)).toMatchObject({ code: 'MR_TOPIC_REPLICATION_INVALID' })
+    expect(world.cluster.callsOf(19)).toEqual([])
+  })
+
   it('ends calls under way when it is closed, or when the caller aborts', async () => {
     const world = await testWorld()
     const client = world.client()
