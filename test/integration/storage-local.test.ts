@@ -44,6 +44,8 @@ async function realStore(): Promise<LogStoreSubject> {
     kill: async (change?: FileChange) => {
       // Its syncs would go on and find files gone that the change took.
       await life.store.flush()
+      // What changes bytes is no kill of a process alone: without the file nothing is believed.
+      if (change !== undefined) files.remove(`${directory}/.millrace-cache-life`)
       await begin(change)
     },
     powerCut: () => begin(),

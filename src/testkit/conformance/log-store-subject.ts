@@ -34,7 +34,7 @@ export interface LogStoreSubject {
   settle<T>(promise: Promise<T>): Promise<T>
   /** Stops the store and starts another one on what it left, changed or not, which becomes `store`. */
   restart?(change?: FileChange): Promise<void>
-  /** The same after the death of the process: files as the page cache had them. */
+  /** The same after the death of the process: files as the page cache had them. With a change, of the machine, which took nothing. */
   kill?(change?: FileChange): Promise<void>
   /** The same after the death of the machine: what was not synced is gone, wholly or partly. */
   powerCut?(): Promise<void>
