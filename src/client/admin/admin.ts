@@ -6,6 +6,7 @@ import { type AnyApi, type Channel } from '../channel/channel.ts'
 import { closedError, isRetriable } from '../client-error.ts'
 import { type LookupParts } from '../cluster/offset-lookup.ts'
 import { pause } from '../pause.ts'
+import * as args from './admin-arguments.ts'
 import { type AdminContext, type AdminOptions, type Whom } from './admin-context.ts'
 import * as configs from './configs.ts'
 import * as partitions from './partitions.ts'
@@ -21,7 +22,8 @@ const attemptMsMin = 100
 
 /**
  * Asks a cluster about itself and changes it. Each call waits out what passes (a new controller, a lost connection) until its time is up, and rejects with
- * the error that stands for the broker's answer. What the broker does not serve is MR_CLIENT_UNSUPPORTED.
+ * the error that stands for the broker's answer. What the broker does not serve is MR_CLIENT_UNSUPPORTED, and what is no argument of a call
+ * MR_CLIENT_SETTING.
  */
 export class Admin implements AdminContext {
   private readonly parts: AdminParts
@@ -38,51 +40,69 @@ export class Admin implements AdminContext {
   get metadata(): LookupParts['metadata'] { return this.parts.metadata }
 
   /** All or as many as could be are created; rejects with the first failure. MR_TOPIC_EXISTS, MR_TOPIC_NAME_INVALID and others. */
-  createTopics(list: readonly topics.NewTopic[], options: topics.CreateTopicsOptions = {}): Promise<topics.CreatedTopic[]> {
+  async createTopics(list: readonly topics.NewTopic[], options: topics.CreateTopicsOptions = {}): Promise<topics.CreatedTopic[]> {
+    args.checkList('admin.createTopics', list, args.newTopic)
+    args.checkShape('admin.createTopics', 'options', options, args.changeOptions)
     return topics.createTopics(this, list, options)
   }
 
   /** All or as many as could be are deleted; rejects with the first failure. MR_TOPIC_UNKNOWN for one that is not there. */
-  deleteTopics(names: readonly string[], options: AdminOptions = {}): Promise<void> {
+  async deleteTopics(names: readonly string[], options: AdminOptions = {}): Promise<void> {
+    args.checkNames('admin.deleteTopics', names)
+    args.checkShape('admin.deleteTopics', 'options', options, args.adminOptions)
     return topics.deleteTopics(this, names, options)
   }
 
   /** The topics that this client may see, by name; internal ones only if asked for. */
-  listTopics(options: topics.ListTopicsOptions = {}): Promise<topics.TopicListing[]> {
+  async listTopics(options: topics.ListTopicsOptions = {}): Promise<topics.TopicListing[]> {
+    args.checkShape('admin.listTopics', 'options', options, args.listTopicsOptions)
     return topics.listTopics(this, options)
   }
 
   /** In the order of the names. Rejects with MR_TOPIC_UNKNOWN when one does not exist; nothing is created by asking. */
-  describeTopics(names: readonly string[], options: AdminOptions = {}): Promise<topics.TopicDescription[]> {
+  async describeTopics(names: readonly string[], options: AdminOptions = {}): Promise<topics.TopicDescription[]> {
+    args.checkNames('admin.describeTopics', names)
+    args.checkShape('admin.describeTopics', 'options', options, args.adminOptions)
     return topics.describeTopics(this, names, options)
   }
 
   /** Makes topics have so many partitions in all. Keys may then go elsewhere than before. */
-  createPartitions(list: readonly topics.MorePartitions[], options: topics.CreateTopicsOptions = {}): Promise<void> {
+  async createPartitions(list: readonly topics.MorePartitions[], options: topics.CreateTopicsOptions = {}): Promise<void> {
+    args.checkList('admin.createPartitions', list, args.morePartitions)
+    args.checkShape('admin.createPartitions', 'options', options, args.changeOptions)
     return topics.createPartitions(this, list, options)
   }
 
   /** Every setting of each resource, those at their default included. In the order of the resources. */
-  describeConfigs(resources: readonly configs.ConfigResource[], options: configs.DescribeConfigsOptions = {}): Promise<configs.ConfigDescription[]> {
+  async describeConfigs(resources: readonly configs.ConfigResource[], options: configs.DescribeConfigsOptions = {}): Promise<configs.ConfigDescription[]> {
+    args.checkList('admin.describeConfigs', resources, args.configResource)
+    args.checkShape('admin.describeConfigs', 'options', options, args.describeConfigsOptions)
     return configs.describeConfigs(this, resources, options)
   }
 
   /** Changes single settings and leaves all others alone. */
-  incrementalAlterConfigs(changes: readonly configs.ConfigChanges[], options: configs.AlterConfigsOptions = {}): Promise<void> {
+  async incrementalAlterConfigs(changes: readonly configs.ConfigChanges[], options: configs.AlterConfigsOptions = {}): Promise<void> {
+    args.checkChanges('admin.incrementalAlterConfigs', changes)
+    args.checkShape('admin.incrementalAlterConfigs', 'options', options, args.changeOptions)
     return configs.incrementalAlterConfigs(this, changes, options)
   }
 
-  describeCluster(options: AdminOptions = {}): Promise<partitions.ClusterDescription> {
+  async describeCluster(options: AdminOptions = {}): Promise<partitions.ClusterDescription> {
+    args.checkShape('admin.describeCluster', 'options', options, args.adminOptions)
     return partitions.describeCluster(this, options)
   }
 
   /** Offsets by time or end of the log. In the order of the questions. */
-  listOffsets(questions: readonly partitions.OffsetWanted[], options: partitions.ListOffsetsOptions = {}): Promise<partitions.OffsetFound[]> {
+  async listOffsets(questions: readonly partitions.OffsetWanted[], options: partitions.ListOffsetsOptions = {}): Promise<partitions.OffsetFound[]> {
+    args.checkList('admin.listOffsets', questions, args.offsetWanted)
+    args.checkShape('admin.listOffsets', 'options', options, args.listOffsetsOptions)
     return partitions.listOffsets(this, questions, options)
   }
 
   /** Deletes records below an offset; -1 means all that may be read. Gives the new log start offsets, in the order given. */
-  deleteRecords(list: readonly partitions.RecordsToDelete[], options: AdminOptions = {}): Promise<partitions.LogStart[]> {
+  async deleteRecords(list: readonly partitions.RecordsToDelete[], options: AdminOptions = {}): Promise<partitions.LogStart[]> {
+    args.checkList('admin.deleteRecords', list, args.recordsToDelete)
+    args.checkShape('admin.deleteRecords', 'options', options, args.adminOptions)
     return partitions.deleteRecords(this, list, options)
   }
 

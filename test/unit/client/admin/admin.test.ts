@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { kafkaErrors, type CreateTopicsRequest, type DeleteRecordsRequest, type DeleteTopicsRequest, type DescribeConfigsRequest, type IncrementalAlterConfigsRequest } from '../../../../src/wire/index.ts'
+import { type Admin } from '../../../../src/client/admin/admin.ts'
 import { testWorld } from '../world/client-world.ts'
 
 describe('an admin', () => {
@@ -182,5 +183,44 @@ describe('an admin', () => {
     await world.complete(admin.close())
     expect(await world.complete(listed)).toMatchObject({ code: 'MR_CLIENT_CLOSED' })
     expect(await world.rejection(admin.listTopics())).toMatchObject({ code: 'MR_CLIENT_CLOSED' })
+  })
+})
+
+describe('an argument of an admin that is none', () => {
+  /** As from a program without types. */
+  const any = (value: unknown): never => value as never
+  const calls: readonly (readonly [string, (admin: Admin) => unknown, string])[] = [
+    ['a topic with the name of its name', a => a.createTopics(any([{ topic: 'cl' }])), 'admin.createTopics: [0]: topic is unknown here; did you mean name?'],
+    ['a topic with other clients\' names', a => a.createTopics(any([{ name: 'a', numPartitions: 3 }])), '[0]: numPartitions is unknown here; did you mean partitions?'],
+    ['a topic with a misspelt number', a => a.createTopics(any([{ name: 'a', partitons: 3 }])), '[0]: partitons is unknown here; did you mean partitions?'],
+    ['a topic without a name', a => a.createTopics(any([{}])), '[0]: name is undefined; it is a text'],
+    ['topics that are texts', a => a.createTopics(any(['a'])), '[0] was given as "a"; it takes an object: { name: \'orders\''],
+    ['topics in an object', a => a.createTopics(any({ topics: [{ topic: 'a' }] })), 'admin.createTopics: it was given {"topics":[{"topic":"a"}]}; it takes an array: [{ name'],
+    ['nothing to create', a => a.createTopics(any(undefined)), 'it was given undefined; it takes an array'],
+    ['settings that are numbers', a => a.createTopics(any([{ name: 'a', configs: { 'retention.ms': 5 } }])), 'configs is an object; it is an object of names and texts'],
+    ['assignments that are no lists', a => a.createTopics(any([{ name: 'a', assignments: [1] }])), 'it is the node ids of each partition'],
+    ['an option that does not exist', a => a.createTopics([{ name: 'a' }], any({ validateonly: true })), 'options: validateonly is unknown here; did you mean validateOnly?'],
+    ['options that are none', a => a.listTopics(any(5)), 'admin.listTopics: options was given as 5; it takes an object'],
+    ['one name to delete', a => a.deleteTopics(any('a')), 'admin.deleteTopics: it was given "a"; it takes an array of names'],
+    ['objects to delete', a => a.deleteTopics(any([{ name: 'a' }])), 'it takes an array of names'],
+    ['an undefined name', a => a.describeTopics(any([undefined])), 'admin.describeTopics: it was given [null]; it takes an array of names'],
+    ['more partitions of a topic', a => a.createPartitions(any([{ topic: 'a', partitions: 3 }])), 'topic is unknown here; did you mean name?'],
+    ['a resource by other names', a => a.describeConfigs(any([{ resourceType: 'topic', resourceName: 'a' }])), 'resourceType is unknown here; did you mean type?'],
+    ['a resource of Kafka\'s number', a => a.describeConfigs(any([{ type: 2, name: 'a' }])), 'type is 2; it is one of topic, broker'],
+    ['changes that are missing', a => a.incrementalAlterConfigs(any([{ type: 'topic', name: 'a' }])), 'changes is undefined; it is an array: [{ name'],
+    ['changes by another name', a => a.incrementalAlterConfigs(any([{ type: 'topic', name: 'a', configs: [] }])), 'configs is unknown here; did you mean changes?'],
+    ['a change without an operation', a => a.incrementalAlterConfigs(any([{ type: 'topic', name: 'a', changes: [{ name: 'x', value: '1' }] }])), '[0].changes[0]: operation is undefined; it is one of set, delete'],
+    ['a change to a number', a => a.incrementalAlterConfigs(any([{ type: 'topic', name: 'a', changes: [{ name: 'x', operation: 'set', value: 1 }] }])), 'value is 1; it is a text'],
+    ['an offset at a time that is not wrapped', a => a.listOffsets(any([{ topic: 'a', partition: 0, timestamp: 5 }])), 'timestamp is unknown here; did you mean at: { timestamp }?'],
+    ['an offset at the latest', a => a.listOffsets(any([{ topic: 'a', partition: 0, at: 'latest' }])), 'at is "latest"; it is \'beginning\', \'end\', \'newest\' or { timestamp } in milliseconds'],
+    ['records to delete at an offset', a => a.deleteRecords(any([{ topic: 'a', partition: 0, offset: 5 }])), 'offset is unknown here; did you mean beforeOffset?'],
+    ['a cluster asked with an unknown option', a => a.describeCluster(any({ timeout: 5 })), 'timeout is unknown here; did you mean timeoutMs?'],
+  ]
+  it.each(calls)('%s is refused with what is expected, and nobody is asked', async (_name, call, message) => {
+    const world = await testWorld()
+    const outcome = call(world.client().admin())
+    // All reject; none throws.
+    await expect(outcome).rejects.toMatchObject({ code: 'MR_CLIENT_SETTING', message: expect.stringContaining(message) })
+    expect(world.cluster.calls).toEqual([])
   })
 })
