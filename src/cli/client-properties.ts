@@ -4,7 +4,10 @@ import type { ConnectionSettings, SaslOptions } from '../client/index.ts'
 import { parseProperties, type Property } from './properties-text.ts'
 import { unreadableReason } from './unreadable.ts'
 
-type Settings = { -readonly [Key in keyof ConnectionSettings]?: ConnectionSettings[Key] }
+type Settings = { -readonly [Key in keyof ConnectionSettings]?: ConnectionSettings[Key] } & {
+  /** Of producers: the only one of theirs that a file may have. */
+  requestBytesMax?: number
+}
 
 /** Reads a PEM file that a property names. */
 export type ReadText = (path: string) => string
@@ -15,7 +18,7 @@ const mechanisms: readonly string[] = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'
 /** Names of Kafka's clients, and librdkafka's where Kafka has none. docs/command-line.md lists them. */
 export const clientProperties: readonly string[] = [
   'bootstrap.servers', 'client.id', 'client.rack', 'security.protocol', 'request.timeout.ms', 'socket.connection.setup.timeout.ms',
-  'retry.backoff.ms', 'retry.backoff.max.ms', 'metadata.max.age.ms',
+  'retry.backoff.ms', 'retry.backoff.max.ms', 'metadata.max.age.ms', 'max.request.size',
   'sasl.mechanism', 'sasl.jaas.config', 'sasl.username', 'sasl.password',
   'ssl.truststore.type', 'ssl.truststore.location', 'ssl.truststore.certificates', 'ssl.ca.location', 'ssl.ca.pem',
   'ssl.keystore.type', 'ssl.keystore.location', 'ssl.keystore.certificate.chain', 'ssl.keystore.key',
@@ -58,7 +61,7 @@ class ClientProperties {
     const withTls = protocol.endsWith('SSL')
     const withSasl = protocol.startsWith('SASL')
     this.#refuseUnused(protocol, withTls, withSasl)
-    const settings: Settings = {
+    const settings: { readonly [Key in keyof Settings]: Settings[Key] | undefined } = {
       bootstrap: this.#text('bootstrap.servers'),
       clientId: this.#text('client.id'),
       rack: this.#text('client.rack'),
@@ -67,6 +70,7 @@ class ClientProperties {
       retryBackoffMs: this.#number('retry.backoff.ms'),
       retryBackoffMsMax: this.#number('retry.backoff.max.ms'),
       metadataAgeMsMax: this.#number('metadata.max.age.ms'),
+      requestBytesMax: this.#number('max.request.size', 'bytes'),
       tls: withTls ? this.#tls() : undefined,
       sasl: withSasl ? this.#sasl() : undefined,
     }
@@ -148,10 +152,10 @@ class ClientProperties {
     return this.#given.get(key)?.value.trim()
   }
 
-  #number(key: string): number | undefined {
+  #number(key: string, unit = 'milliseconds'): number | undefined {
     const text = this.#text(key)
     if (text === undefined) return undefined
-    if (!/^\d{1,10}$/.test(text)) throw this.#wrong(key, `${key}=${text} is not a whole number of milliseconds`)
+    if (!/^\d{1,10}$/.test(text)) throw this.#wrong(key, `${key}=${text} is not a whole number of ${unit}`)
     return Number(text)
   }
 

@@ -18,6 +18,8 @@ export interface LineSenderOptions {
   readonly source: string
   readonly keySeparator?: string
   readonly partition?: number
+  /** A value that is this text is sent as null. */
+  readonly nullValue?: string
   readonly headers?: readonly RecordHeader[]
 }
 
@@ -31,6 +33,7 @@ export class LineSender {
   readonly #sink: RecordSink
   readonly #options: LineSenderOptions
   readonly #separator: Buffer | undefined
+  readonly #nullValue: Buffer | undefined
   readonly #acknowledged: (place: RecordMetadata) => void
   readonly #failed: (error: unknown) => void
   #underWay = 0
@@ -50,6 +53,7 @@ export class LineSender {
     this.#sink = sink
     this.#options = options
     this.#separator = options.keySeparator === undefined ? undefined : Buffer.from(options.keySeparator)
+    this.#nullValue = options.nullValue === undefined ? undefined : Buffer.from(options.nullValue)
     this.#acknowledged = (place) => {
       this.sent += 1
       this.partitions.set(place.partition, (this.partitions.get(place.partition) ?? 0) + 1)
@@ -73,7 +77,8 @@ export class LineSender {
     const { topic, partition, headers } = this.#options
     const at = this.#separator === undefined ? 0 : this.#separatorIn(bytes)
     const key = this.#separator === undefined ? null : bytes.subarray(0, at)
-    const value = this.#separator === undefined ? bytes : bytes.subarray(at + this.#separator.length)
+    const text = this.#separator === undefined ? bytes : bytes.subarray(at + this.#separator.length)
+    const value = this.#nullValue?.equals(text) === true ? null : text
     this.#underWay += 1
     this.#sink.send({ topic, key, value, ...partition === undefined ? {} : { partition }, ...headers === undefined ? {} : { headers } })
       .then(this.#acknowledged, this.#failed)

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander'
 import type { Admin, Client, ConnectionSettings } from '../client/index.ts'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
 import { connectionFromProperties } from './client-properties.ts'
-import { type OutputFormat } from './output.ts'
+import { UsageError, type OutputFormat } from './output.ts'
 import { unreadableReason } from './unreadable.ts'
 import { TroubleLog } from './trouble-log.ts'
 
@@ -32,12 +32,17 @@ export function addNetworkOptions(command: Command, outputDescription?: string):
 
 /** Whom to talk to: --bootstrap goes before the environment, and this before bootstrap.servers of the file. */
 export function connectionOf(flags: NetworkFlags, environment: Readonly<Record<string, string | undefined>>): ConnectionSettings {
-  const fromFile = flags.commandConfig === undefined ? {} : propertiesOf(flags.commandConfig)
+  const { requestBytesMax: _ofProducers, ...fromFile } = flags.commandConfig === undefined ? {} : propertiesOf(flags.commandConfig)
   const bootstrap = flags.bootstrap ?? (environment['MILLRACE_BOOTSTRAP'] || fromFile.bootstrap || defaultBootstrap)
   return { clientId: 'millrace-cli', connectTimeoutMs: reachTimeoutMs / 2, ...fromFile, bootstrap }
 }
 
-function propertiesOf(path: string): Partial<ConnectionSettings> {
+/** `max.request.size` of the --command-config file, which is for producers alone. */
+export function requestBytesMaxOf(flags: NetworkFlags): number | undefined {
+  return flags.commandConfig === undefined ? undefined : propertiesOf(flags.commandConfig).requestBytesMax
+}
+
+function propertiesOf(path: string): Partial<ConnectionSettings> & { readonly requestBytesMax?: number } {
   const readText = (each: string): string => readFileSync(each, 'utf8')
   let text: string
   try {
@@ -53,7 +58,7 @@ export async function withClient<T>(flags: NetworkFlags, work: (client: Client, 
   const connection = connectionOf(flags, process.env)
   const { createClient } = await import('../client/index.ts')
   const trouble = new TroubleLog()
-  const client = createClient({ ...connection, logger: trouble })
+  const client = clientOf(() => createClient({ ...connection, logger: trouble }), flags, process.env)
   try {
     const admin = client.admin()
     // One question first, so that an address where nobody answers is said at once, and not after each command's own patience.
@@ -62,6 +67,17 @@ export async function withClient<T>(flags: NetworkFlags, work: (client: Client, 
     return await work(client, admin)
   } finally {
     await client.close()
+  }
+}
+
+/** What is wrong with the address is said of where it was written. */
+function clientOf(create: () => Client, flags: NetworkFlags, environment: Readonly<Record<string, string | undefined>>): Client {
+  try {
+    return create()
+  } catch (error) {
+    if (!isMillraceError(error, 'MR_CLIENT_SETTING') || error.details['key'] !== 'bootstrap') throw error
+    const source = flags.bootstrap !== undefined ? '--bootstrap' : environment['MILLRACE_BOOTSTRAP'] ? 'MILLRACE_BOOTSTRAP' : 'bootstrap.servers in --command-config'
+    throw new UsageError(`${source}: ${String(error.details['reason'])}`)
   }
 }
 

@@ -115,6 +115,10 @@ function parseBootstrap(given: string | readonly string[]): Endpoint[] {
 function parseEndpoint(text: string): Endpoint {
   const found = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
   const port = Number(found?.[3])
-  if (found === null || port < 1 || port > 65_535) throw settingError('bootstrap', `${JSON.stringify(text)} is not host:port`)
+  if (found === null || port < 1 || port > 65_535) {
+    // A name or an IPv4 address alone; IPv6 stands in brackets.
+    const hint = /^[\w.-]+$|^\[[^\]]+\]$/.test(text) ? `; did you mean ${text}:9092?` : ''
+    throw settingError('bootstrap', `${JSON.stringify(text)} is not host:port${hint}`)
+  }
   return { host: (found[1] ?? found[2])!, port }
 }

@@ -2,11 +2,12 @@ import { Option, type Command } from 'commander'
 import pc from 'picocolors'
 import { formatBytes } from '../../base/format-quantity.ts'
 import type { Admin, Client, ProducerOptions } from '../../client/index.ts'
+import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
 import { type RecordHeader } from '../../kernel/record/log-record.ts'
 import { openInput, type Input } from '../input.ts'
 import { LineSender } from '../line-sender.ts'
 import { LineSplitter } from '../line-splitter.ts'
-import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
+import { addNetworkOptions, requestBytesMaxOf, withClient, type NetworkFlags } from '../network-options.ts'
 import { collectPairs, wholeNumber, type Pair } from '../option-values.ts'
 import { describeError, plural, print, printError, printJson, printWarning, UsageError } from '../output.ts'
 import { Progress } from '../progress.ts'
@@ -23,6 +24,8 @@ interface ProduceFlags extends NetworkFlags {
   readonly partition?: number
   readonly compression: NonNullable<ProducerOptions['compression']>
   readonly header?: readonly Pair[]
+  readonly requestBytesMax?: number
+  readonly nullValue?: string
 }
 
 export function produceCommand(program: Command): void {
@@ -34,10 +37,13 @@ export function produceCommand(program: Command): void {
     .option('--partition <n>', 'the partition for every record (default: by key; without one, all in turn)', wholeNumber('--partition'))
     .addOption(new Option('--compression <codec>', 'of batches').choices(['none', 'gzip', 'snappy', 'lz4', 'zstd']).default('none'))
     .option('--header <key=value>', 'a header for every record; may be repeated', collectPairs('--header'))
+    .option('--request-bytes-max <n>', 'the largest request, and so the largest record, in bytes (default: max.request.size of --command-config, else 1048576)', wholeNumber('--request-bytes-max', 1024))
+    .option('--null-value <text>', 'a value that is this text is sent as null, which deletes the key in a compacted topic (as null.marker of Kafka\'s console producer)')
     .addHelpText('after', `
 Exit code 1 if any record was not acknowledged.
 
 Examples
+  printf 'alice:NULL\\n' | millrace produce orders --key-separator : --null-value NULL
   printf 'alice:one\\nbob:two\\n' | millrace produce orders --key-separator :
   millrace produce events --file events.ndjson --compression zstd --header source=import
   tail -F app.log | millrace produce logs`)
@@ -75,16 +81,19 @@ class ProduceRun {
     this.#topic = topic
     this.#flags = flags
     this.#input = input
+    const requestBytesMax = flags.requestBytesMax ?? requestBytesMaxOf(flags)
     this.#producer = this.#client.producer({
       acks: flags.acks === 'all' ? 'all' : flags.acks === '1' ? 1 : 0, compression: flags.compression,
       // Somebody who types waits for each line; a pipe gains from fuller batches.
       lingerMs: input.isTerminal ? 0 : 5,
       blockMsMax: 5_000,
+      ...requestBytesMax === undefined ? {} : { requestBytesMax },
     })
     this.#sender = new LineSender(this.#producer, {
       topic, source: input.name,
       ...flags.keySeparator === undefined ? {} : { keySeparator: flags.keySeparator },
       ...flags.partition === undefined ? {} : { partition: flags.partition },
+      ...flags.nullValue === undefined ? {} : { nullValue: flags.nullValue },
       ...headers.length === 0 ? {} : { headers },
     })
     if (!input.isTerminal) this.#progress = new Progress(`produce ${topic}`, { total: input.sizeBytes })
@@ -152,6 +161,7 @@ class ProduceRun {
   report(): void {
     const { sent, failed, bytes, failures, partitions, lines } = this.#sender
     const elapsedMs = performance.now() - this.#startedMs
+    for (const failure of failures.values()) failure.error = withRemedy(failure.error)
     // With acks 0 nobody says what became of them.
     const verb = this.#flags.acks === '0' ? 'sent' : 'acknowledged'
     if (this.#flags.output === 'json') {
@@ -177,3 +187,11 @@ class ProduceRun {
 }
 
 const stripped = (error: unknown): string => describeError(error).replaceAll(/\u001b\[\d+m/g, '').replace(/^error /, '')
+
+/** What the client calls by the name of its setting has the name of an option here. */
+function withRemedy(error: unknown): unknown {
+  if (!isMillraceError(error, 'MR_CLIENT_RECORD_TOO_LARGE')) return error
+  const { size, limit, topic } = error.details
+  return new MillraceError(error.code, error.details, error,
+    `a record of ${size} bytes for ${topic} is over the limit of ${limit}; raise it with --request-bytes-max or max.request.size in --command-config, and max.message.bytes of the topic`)
+}

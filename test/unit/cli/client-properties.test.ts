@@ -19,6 +19,11 @@ describe('client properties of Kafka', () => {
     })
   })
 
+  it('the size of requests, for who produces', () => {
+    expect(read('max.request.size=4194304')).toEqual({ requestBytesMax: 4_194_304 })
+    expect(() => read('max.request.size=4m')).toThrow('line 1: max.request.size=4m is not a whole number of bytes')
+  })
+
   it('SASL with the JAAS line that Kafka wants', () => {
     expect(read(
       'security.protocol=SASL_PLAINTEXT', 'sasl.mechanism=SCRAM-SHA-256',

@@ -47,6 +47,15 @@ describe('a line', () => {
     expect(() => { sender.line(Buffer.from('ab')) }).toThrow(expect.objectContaining({ code: 'MR_CLI_INPUT', message: expect.stringMatching(/^input, line 2: it has no key separator "\\t"/) }))
   })
 
+  it('is a tombstone where its value, and not its key, is the text that stands for null', () => {
+    const { producer, sender } = make({ keySeparator: ':', nullValue: 'NULL' })
+    for (const line of ['a:NULL', 'NULL:b', 'a:NULLS', 'a:null', 'a:']) sender.line(Buffer.from(line))
+    expect(producer.records.map((record) => [text(record.key), text(record.value)])).toEqual([['a', null], ['NULL', 'b'], ['a', 'NULLS'], ['a', 'null'], ['a', '']])
+    const empty = make({ nullValue: '' })
+    empty.sender.line(Buffer.from(''))
+    expect(empty.producer.records[0]!.value).toBeNull()
+  })
+
   it('goes to the partition and with the headers that were asked for', () => {
     const headers = [{ key: 'h', value: Buffer.from('1') }]
     const { producer, sender } = make({ partition: 3, headers })

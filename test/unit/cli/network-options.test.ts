@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { connectionOf } from '../../../src/cli/network-options.ts'
+import { connectionOf, requestBytesMaxOf, withClient } from '../../../src/cli/network-options.ts'
 
 let folder = ''
 beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'millrace-cli-')) })
@@ -18,6 +18,27 @@ describe('whom a command talks to', () => {
     expect(connectionOf(flags, environment).bootstrap).toBe('environment:1')
     expect(connectionOf(flags, { MILLRACE_BOOTSTRAP: '' }).bootstrap).toBe('file:1')
     expect(connectionOf({ output: 'text' }, {})).toMatchObject({ bootstrap: '127.0.0.1:9092', clientId: 'millrace-cli' })
+  })
+
+  it('the size of requests of the file is the producer\'s, and no connection has it', () => {
+    const path = join(folder, 'client.properties')
+    writeFileSync(path, 'max.request.size=2097152\n')
+    const flags = { output: 'text', commandConfig: path } as const
+    expect(connectionOf(flags, {})).not.toHaveProperty('requestBytesMax')
+    expect(requestBytesMaxOf(flags)).toBe(2_097_152)
+    expect(requestBytesMaxOf({ output: 'text' })).toBeUndefined()
+  })
+
+  it('an address without a port is refused by the name of the option, with the usual port', async () => {
+    const work = (): never => { throw new Error('nobody is asked') }
+    await expect(withClient({ output: 'text', bootstrap: '127.0.0.1' }, work)).rejects.toMatchObject({
+      code: 'MR_CLI_USAGE', message: expect.stringContaining('--bootstrap: "127.0.0.1" is not host:port; did you mean 127.0.0.1:9092?'),
+    })
+    const path = join(folder, 'client.properties')
+    writeFileSync(path, 'bootstrap.servers=a:b:c\n')
+    await expect(withClient({ output: 'text', commandConfig: path }, work)).rejects.toMatchObject({
+      message: expect.stringMatching(/bootstrap\.servers in --command-config: "a:b:c" is not host:port$/),
+    })
   })
 
   it('a file that is not there is refused with its path', () => {
