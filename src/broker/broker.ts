@@ -1,5 +1,6 @@
 import { MillraceError } from '../kernel/errors/millrace-error.ts'
 import type { PluginHost } from '../kernel/plugin/plugin-host.ts'
+import { Clock } from '../kernel/ports/clock.ts'
 import { ServedEndpoint } from '../kernel/ports/lifecycle.ts'
 import { type Endpoint } from '../kernel/ports/network.ts'
 import { RequestDispatcher } from '../kernel/ports/protocol-handler.ts'
@@ -13,6 +14,7 @@ export class Broker {
   readonly #host: PluginHost
   readonly #life: BrokerLife
   #started = false
+  #stopped = false
   readonly #check: (() => Promise<void>) | undefined
 
   /** `check` comes before anything is started. */
@@ -38,8 +40,15 @@ export class Broker {
 
   /** Stops in order within 10 s. Resolves with what did not stop in order or in time, for the log; never rejects; may be called again. */
   async stop(): Promise<readonly MillraceError[]> {
+    const isFirst = this.#started && !this.#stopped
+    this.#stopped = true
     this.#life.ready = false
-    return await this.#host.stop()
+    if (!isFirst) return await this.#host.stop()
+    const [clock, logger] = [this.#host.get(Clock), this.#host.get(Logger)]
+    const beganMs = clock.monotonicMs()
+    const problems = await this.#host.stop()
+    logger.info(problems.length === 0 ? 'the broker has stopped in order' : 'the broker has stopped, not in order', { ms: Math.round(clock.monotonicMs() - beganMs), problems: problems.length })
+    return problems
   }
 
   /** Where the Kafka protocol is served, once started. */

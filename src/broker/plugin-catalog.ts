@@ -74,11 +74,19 @@ async function importPlugin(name: string, directory: string): Promise<Record<str
   }
 }
 
+const linkedRemedy = '; a package that npm has only linked does not see those beside its link: install its folder with `npm install --install-links PATH`, with millrace among its peerDependencies'
+
 /** A module that is not there, and one that is there and fails, are two things to look for. */
 function reasonAndSuggestion(name: string, directory: string, error: unknown, suggestion: string): { reason: string, suggestion: string } {
   const text = (error instanceof Error ? error.message : String(error)).split('\n')[0]!
   const path = resolvePath(directory, name)
   // Of a module that is there, another that it imports may be missing.
+  // A linked package finds what it imports from where it lies, and not from where it is used.
+  const own = /Cannot find (?:package|module) '(millrace)(?:\/[^']*)?'/.exec(text)
+  if (isMissing(error) && own !== null && name !== own[1]) {
+    const suggestion = /^[./]/.test(name) ? '; install millrace in the folder of that file, or of one above it' : linkedRemedy
+    return { reason: `it cannot be loaded: ${text}`, suggestion }
+  }
   if (!isMissing(error) || !(text.includes(`'${name}'`) || text.includes(`${path}'`))) return { reason: `it cannot be loaded: ${text}`, suggestion: '' }
   if (/^[./]/.test(name)) return { reason: `there is no file ${path}`, suggestion: '; correct its path in the configuration' }
   return { reason: `no package of that name is installed in ${directory}`, suggestion }

@@ -22,7 +22,9 @@ export const wholeNumber = (flag: string, min = 0, max = 2_147_483_647) => (text
 
 /** `HOST:PORT`, or a word that stands for none; an IPv6 address in brackets. */
 export const endpoint = (flag: string, none?: string) => (text: string): string => {
-  const port = Number(/^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]/]+):(\d{1,5})$/.exec(text)?.[1] ?? NaN)
-  if (text === none || port <= 65_535) return text
+  if (text === none) return text
+  const port = Number(/^(?:\[[0-9a-fA-F:.]+\]|[^\s:[\]/]+):(\d+)$/.exec(text)?.[1] ?? NaN)
+  if (port <= 65_535) return text
+  if (port > 65_535) throw new UsageError(`${flag} ${text}: port ${port} is out of range, ports go from 0 to 65535`)
   throw new UsageError(`${flag} ${text}: write it as HOST:PORT${none === undefined ? '' : `, or ${none}`}`)
 }

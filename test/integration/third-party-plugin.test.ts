@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -58,7 +58,9 @@ let folder = ''
 function writePackage(name: string, source: string): string {
   const at = join(folder, 'packages', name)
   mkdirSync(at, { recursive: true })
-  writeFileSync(join(at, 'package.json'), JSON.stringify({ name, version: '1.0.0', type: 'module', exports: { import: './index.js' }, peerDependencies: { millrace: '*' } }))
+  // As docs/plugins/writing-a-plugin.md shows it.
+  const manifest = /^```json\n([\s\S]*?)^```$/m.exec(readFileSync(join(root, 'docs/plugins/writing-a-plugin.md'), 'utf8'))![1]!
+  writeFileSync(join(at, 'package.json'), JSON.stringify({ ...JSON.parse(manifest) as object, name }))
   writeFileSync(join(at, 'index.js'), source)
   return at
 }
@@ -95,11 +97,18 @@ describe('packages of third parties', () => {
     expect(broker.log()).toMatch(/^ACME info audit: orders-0$/m)
     expect(broker.log()).toMatch(/^ACME info audit: orders-1$/m)
     expect(broker.log()).not.toMatch(/"level":/)
+    expect(broker.log()).toMatch(/^ACME info the broker has stopped in order$/m)
   })
 
   it('a package that is not installed is refused with its name', async () => {
     config('plugins: [acme-nowhere]\npreset: memory\n')
     await expect(startBroker([], { cwd: join(folder, 'app') })).rejects.toThrow(/MR_HOST_PLUGIN_NOT_FOUND.*acme-nowhere/)
+  })
+
+  it('one that is only linked and does not find millrace is refused with what to do instead', async () => {
+    symlinkSync(writePackage('acme-linked', acmeAudit), join(folder, 'app/node_modules/acme-linked'))
+    config('plugins: [acme-linked]\npreset: memory\n')
+    await expect(startBroker([], { cwd: join(folder, 'app') })).rejects.toThrow(/MR_HOST_PLUGIN_NOT_FOUND.*acme-linked: it cannot be loaded: Cannot find package 'millrace'.*npm install --install-links PATH/)
   })
 
   it('a setting of theirs that is missing is refused with plugin and key', async () => {

@@ -13,7 +13,7 @@ import { Flusher } from './io/flusher.ts'
 import { makePartitionDirectory, type Making } from './io/partition-directory.ts'
 import { readTopicId } from './io/topic-id.ts'
 import { type KnownOfLog } from './log-known.ts'
-import { finishLog, loadLog, type LoadReport } from './log-loader.ts'
+import { finishLog, loadLog, nothingLoaded, type LoadReport } from './log-loader.ts'
 import { LogState } from './log-state.ts'
 import { flushAll } from './log-sync.ts'
 import { type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
@@ -166,17 +166,17 @@ export class LogDirectory implements LogHome {
       this.world.logger.error('a partition has no topic id: it is not served, and not begun anew', {
         path: directory, remedy: 'restore its partition.metadata, which has the topic id, from a copy',
       })
-      return { scannedBytes: 0, cutBytes: 0 }
+      return nothingLoaded
     }
     if (topicId === undefined) {
       this.mark(parsed, 'stray')
       this.world.logger.warn('a partition without its topic id was set aside', { path: directory })
-      return { scannedBytes: 0, cutBytes: 0 }
+      return nothingLoaded
     }
     const redo = this.redo.take(topicId, parsed.partition, { recoveryPoint: known.recoveryPoint ?? 0, startOffset: known.startOffset })
     if (redo?.removed === true) {
       this.world.files.remove(this.mark(parsed, 'delete'))
-      return { scannedBytes: 0, cutBytes: 0 }
+      return nothingLoaded
     }
     const state = new LogState({ topic: parsed.topic, partition: parsed.partition, topicId }, directory, this.options.defaults, this.world, this)
     const log = new SegmentedLog(state, this.flusher, this.redo.log)
@@ -186,7 +186,7 @@ export class LogDirectory implements LogHome {
     } catch (error) {
       if (!isMillraceError(error, 'MR_LOG_CORRUPT') && !isMillraceError(error, 'MR_RECORD_CORRUPT')) throw error
       this.fence(name, log, known, error)
-      return { scannedBytes: 0, cutBytes: 0 }
+      return nothingLoaded
     }
   }
 

@@ -21,7 +21,11 @@ export interface LoadReport {
   readonly scannedBytes: number
   /** Bytes behind the last whole batch that were cut, with the segments behind them. */
   readonly cutBytes: number
+  /** Bytes of batches that the redo log had and that were written to the segments again. */
+  readonly redoneBytes: number
 }
+
+export const nothingLoaded: LoadReport = { scannedBytes: 0, cutBytes: 0, redoneBytes: 0 }
 
 /**
  * Brings a log into service from what is in its directory. After a clean stop nothing but the end of the last segment is looked at. Else
@@ -59,6 +63,7 @@ class LogLoader {
   private readonly known: KnownOfLog
   private scannedBytes = 0
   private cutBytes = 0
+  private redoneBytes = 0
   /** The index files of the active segment are as they should be. */
   private indexesFiled = true
   /** As the file has them. */
@@ -94,7 +99,7 @@ class LogLoader {
     if (!this.replaysProducers) recoverProducers(log, log.end)
     if (!known.clean) this.keep()
     this.tidySnapshots()
-    return { scannedBytes: this.scannedBytes, cutBytes: this.cutBytes }
+    return { scannedBytes: this.scannedBytes, cutBytes: this.cutBytes, redoneBytes: this.redoneBytes }
   }
 
   /** Puts back what the redo log has. What is no file cannot take it: the redo log keeps it then. */
@@ -108,6 +113,7 @@ class LogLoader {
       if (kind !== 'file') throw log.corrupt(segmentBase, path, 'it is no file')
     }
     putBatches(log.world.files, log.directory, all)
+    for (const { bytes } of all) this.redoneBytes += bytes.length
   }
 
   /**

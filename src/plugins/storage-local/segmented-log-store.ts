@@ -106,7 +106,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     await openDirectories(this.homes, goOn)
     const loader = new StoreLoader(this.logWorld, goOn)
     for (const home of this.serving()) await this.load(home, loader)
-    logger.info('logs are loaded', { logs: this.byTopic.size, ms: Math.round(clock.monotonicMs() - beganMs) })
+    logger.info('logs are loaded', { logs: this.byTopic.size, ms: Math.round(clock.monotonicMs() - beganMs), ...loader.found })
     this.started = true
     this.scrubber.start()
     this.every(settings.integer('log.retention.check.interval.ms'), () => this.sweep())

@@ -48,6 +48,8 @@ export class StoreLoader {
   private readonly goOn: () => void
   private loaded = 0
   private scannedBytes = 0
+  private redoneBytes = 0
+  private cutBytes = 0
   private nextProgressMs = 0
   private nextPauseMs = 0
 
@@ -77,6 +79,8 @@ export class StoreLoader {
       const report = directory.load(name, knownOf(name, data, recoveryPoints, logStarts, watermarks))
       this.loaded++
       this.scannedBytes += report.scannedBytes
+      this.redoneBytes += report.redoneBytes
+      this.cutBytes += report.cutBytes
       await this.breathe(directory, partitions.length)
     }
     const here = new Set(partitions)
@@ -84,6 +88,11 @@ export class StoreLoader {
       const known = knownOf(name, data, recoveryPoints, logStarts, watermarks)
       if (!here.has(name) && hadRecords(known)) directory.lose(name, known, topicId)
     }
+  }
+
+  /** What was read and checked, written again from the redo log, and cut behind the last whole batch, in all directories so far. */
+  get found(): { readonly checkedBytes: number, readonly redoneBytes: number, readonly cutBytes: number } {
+    return { checkedBytes: this.scannedBytes, redoneBytes: this.redoneBytes, cutBytes: this.cutBytes }
   }
 
   private claim(name: string, directory: LogDirectory): void {

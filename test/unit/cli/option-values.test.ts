@@ -17,6 +17,7 @@ describe('values of options', () => {
   it('endpoints are a host and a port', () => {
     for (const text of ['127.0.0.1:0', 'localhost:65535', '[::1]:9092', 'broker-1.example:1']) expect(endpoint('--listen')(text)).toBe(text)
     expect(endpoint('--http', 'off')('off')).toBe('off')
-    for (const text of ['off', 'localhost', ':9092', '9092', '::1:9092', 'a:b', 'a:99999', 'http://a:1', 'a:1/']) expect(() => endpoint('--listen')(text), text).toThrow(/--listen .*: write it as HOST:PORT/)
+    for (const text of ['off', 'localhost', ':9092', '9092', '::1:9092', 'a:b', 'http://a:1', 'a:1/']) expect(() => endpoint('--listen')(text), text).toThrow(/--listen .*: write it as HOST:PORT/)
+    for (const text of ['127.0.0.1:99999', '[::1]:65536', 'a:12345678901']) expect(() => endpoint('--listen')(text), text).toThrow(/--listen .*: port \d+ is out of range, ports go from 0 to 65535$/)
   })
 })

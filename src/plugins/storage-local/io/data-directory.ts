@@ -77,7 +77,11 @@ export class DataDirectory {
         operation: 'lock: Apache Kafka has made a file of this name; when it does not run, remove', path: `${this.path}/.lock`,
       })
     }
-    this.lock = await engine.open(`${this.path}/.lock`).catch((error: unknown) => { throw isMillraceError(error, 'MR_FILE_FAILED') ? badLock(error) : error })
+    this.lock = await engine.open(`${this.path}/.lock`).catch((error: unknown) => {
+      // Who is told to choose another directory should read which one, and not a file in it that is best left alone.
+      if (isMillraceError(error, 'MR_LOG_DIRECTORY_LOCKED')) throw new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path: this.path }, error)
+      throw isMillraceError(error, 'MR_FILE_FAILED') ? badLock(error) : error
+    })
     this.readMeta()
     this.cache = this.life.find()
     this.takeCleanMarker()

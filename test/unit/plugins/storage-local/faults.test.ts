@@ -208,7 +208,8 @@ describe('a start', () => {
     const files = new MemoryFileSystem()
     const engine = new VolatileKeyValueEngine()
     await started({ files, engine })
-    await expect(started({ files, engine })).rejects.toMatchObject({ code: 'MR_LOG_DIRECTORY_LOCKED' })
+    const locked = await started({ files, engine }).then(() => undefined, (error: unknown) => error)
+    expect(locked).toMatchObject({ code: 'MR_LOG_DIRECTORY_LOCKED', details: { path: '/data' } })
   })
 
   test('refuses a read-only directory by its path', async () => {

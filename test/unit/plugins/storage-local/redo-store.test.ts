@@ -62,6 +62,23 @@ describe('a store with a redo log', () => {
     expect(String(error)).toMatch(reason)
   })
 
+  it('says after a crash what it has checked and what it took from the redo log', async () => {
+    const files = new MemoryFileSystem()
+    await begun(files)
+    const crashed = files.afterCrash({ keepUnsynced: 'none' })
+    const loaded = async (disk: MemoryFileSystem) => {
+      const { store, logger } = make(disk, undefined, 2)
+      await store.start()
+      const fields = logger.lines.find(({ message }) => message === 'logs are loaded')!.fields
+      await store.stop()
+      return fields
+    }
+    const found = await loaded(crashed)
+    expect(found['redoneBytes']).toBe(makeBatch([{ timestamp: 1, value: 'in the redo log' }]).length)
+    expect(found['checkedBytes']).toBeGreaterThanOrEqual(found['redoneBytes'] as number)
+    expect(await loaded(crashed)).toMatchObject({ logs: 1, redoneBytes: 0, cutBytes: 0 })
+  })
+
   const copyRedo = (from: MemoryFileSystem, to: MemoryFileSystem): void => {
     to.makeDirectory(redoDirectory)
     for (const name of from.list(redoDirectory)) {
