@@ -15,7 +15,7 @@ const all = verbs(program())
 describe('the commands', () => {
   it('are these', () => {
     expect(all.map(([name]) => name)).toEqual([
-      'start', 'topic create', 'topic list', 'topic describe', 'topic delete', 'produce', 'consume', 'cluster status', 'config print', 'config lint', 'log inspect',
+      'start', 'topic create', 'topic list', 'topic describe', 'topic delete', 'produce', 'consume', 'cluster status', 'cluster recover', 'config print', 'config lint', 'log inspect',
     ])
   })
 
@@ -27,7 +27,7 @@ describe('the commands', () => {
     expect(command.options.some((option) => option.long === '--output')).toBe(name !== 'start')
   })
 
-  it.each(all.filter(([name]) => !/^(start|config|log)/.test(name)))('%s takes the options of the network', (_name, command) => {
+  it.each(all.filter(([name]) => !/^(start|config|log|cluster recover)/.test(name)))('%s takes the options of the network', (_name, command) => {
     const flags = command.options.map((option) => option.long)
     expect(flags).toEqual(expect.arrayContaining(['--bootstrap', '--command-config']))
   })
