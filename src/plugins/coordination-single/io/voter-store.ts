@@ -181,12 +181,13 @@ async function admit({ engine }: VoterStoreWorld, options: VoterStoreOptions, co
 
 /** The witness comes before the state that needs it. */
 async function prepare(log: KeyValueStore, witness: WitnessFile | undefined, { state, todo }: Admission, hasWitness: boolean, content: StoreContent): Promise<void> {
-  // Also what seems to be there: a sync that failed leaves pages that read well and are not on the disk. Its slot is written over itself.
-  if (todo !== 'begin') await witness?.write(state)
   if (todo === 'begin' && !hasWitness) witness?.create(state)
   const puts: KeyValuePut[] = content.leftovers.map((key) => ({ key, value: undefined }))
-  if (todo === 'begin') puts.push({ key: hardStateKey, value: encodeHardState(state) })
+  if (todo === 'begin' || witness !== undefined) puts.push({ key: hardStateKey, value: encodeHardState(state) })
   if (puts.length > 0) await log.write(puts, { sync: true })
+  // Also what seems to be there: what a process that died did not sync, or failed to, reads well and may not be on the disk. First the store, then
+  // the slot, over itself.
+  if (todo !== 'begin') await witness?.write(state)
 }
 
 /** The second store that was the witness before format 2. */
