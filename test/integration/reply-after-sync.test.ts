@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -23,6 +23,12 @@ async function traceOf(file: string, pid: number): Promise<string> {
   }
 }
 
+/** Whether anything but the zeroes that its files are filled with has been written to it. */
+function redoIsUsed(directory: string): boolean {
+  if (!existsSync(directory)) return false
+  return readdirSync(directory).some((name) => name.endsWith('.redo') && readFileSync(join(directory, name)).subarray(0, 4096).some((byte) => byte !== 0))
+}
+
 /** Produces with acks=all on a connection for each partition, one record after the other: small ones, and every third large. */
 async function replies(durability: 'fsync' | 'os'): Promise<readonly Reply[]> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-trace-'))
@@ -43,6 +49,12 @@ async function replies(durability: 'fsync' | 'os'): Promise<readonly Reply[]> {
     {
       await using client = createClient({ bootstrap: broker.bootstrap })
       await client.admin().createTopics([{ name: 'traced', partitions, configs: { durability } }])
+    }
+    // While the first file of the redo log is made everything is synced in its segment.
+    for (let count = 0; durability === 'fsync' && !redoIsUsed(join(directory, 'data/__millrace_redo')); count++) {
+      expect(count, 'records without any in the redo log').toBeLessThan(5000)
+      await using client = createClient({ bootstrap: broker.bootstrap })
+      await client.producer({ acks: 'all' }).send({ topic: 'traced', partition: 0, value: 'before' })
     }
     await Promise.all(Array.from({ length: partitions }, (_, partition) => produce(partition)))
     expect(await broker.end('SIGTERM')).toBe(0)

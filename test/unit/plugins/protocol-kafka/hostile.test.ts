@@ -35,11 +35,14 @@ async function stillServes(broker: TestBroker): Promise<void> {
 describe('frames', () => {
   it('of a negative or too large size close the connection before anything is allocated, with a reason', async () => {
     const broker = await TestBroker.start({ settings: { 'socket.request.max.bytes': '100000', 'queued.max.request.bytes': '200000' } })
-    for (const size of [[0xff, 0xff, 0xff, 0xff], [0x80, 0, 0, 0], [0x00, 0x01, 0x86, 0xa1], [0x47, 0x45, 0x54, 0x20]]) {
+    const outside = 'is outside [0, 100000]'
+    for (const [size, reason] of [
+      [[0xff, 0xff, 0xff, 0xff], outside], [[0x80, 0, 0, 0], outside], [[0x00, 0x01, 0x86, 0xa1], outside], [[0x47, 0x45, 0x54, 0x20], 'an HTTP client'],
+    ] as const) {
       const socket = rawConnection(broker)
       socket.give(new Uint8Array([...size, 1, 2, 3]))
       expect(socket.destroyed).toBe(true)
-      expect(broker.logger.lines.at(-1)).toMatchObject({ level: 'info', message: expect.stringContaining('is outside [0, 100000]'), fields: { peer: '127.0.0.1:50000' } })
+      expect(broker.logger.lines.at(-1)).toMatchObject({ level: 'info', message: expect.stringContaining(reason), fields: { peer: '127.0.0.1:50000' } })
     }
     expect(broker.metrics.value('millrace_protocol_held_request_bytes')).toBe(0)
     await stillServes(broker)
