@@ -50,7 +50,7 @@ export class CreateTopicsHandler implements ProtocolHandler {
       return
     }
     withDeadline(this.tools.deadlines, request.timeoutMs, this.controller.createTopics(wanted, request.validateOnly), (error, created) => {
-      if (error === undefined) for (const topic of created!) answers.set(topic.name, this.answer(topic, exchange))
+      if (error === undefined) for (const topic of created!) answers.set(topic.name, this.answer(topic, exchange, request.validateOnly))
       else for (const { name } of wanted) answers.set(name, this.failed(name, error, exchange))
       exchange.reply({ topics: [...answers.values()] } satisfies Response)
     })
@@ -60,9 +60,9 @@ export class CreateTopicsHandler implements ProtocolHandler {
     return { topics: request.topics.map(({ name }) => refuse(name, errorCode, null)) }
   }
 
-  private answer(topic: CreatedTopic, exchange: Exchange): Answer {
+  private answer(topic: CreatedTopic, exchange: Exchange, validateOnly: boolean): Answer {
     if (topic.error !== undefined) return this.failed(topic.name, topic.error, exchange)
-    for (const warning of topic.warnings) this.logger.warn(`topic ${topic.name}: ${warning}`, { topic: topic.name })
+    for (const warning of validateOnly ? [] : topic.warnings) this.logger.warn(`topic ${topic.name}: ${warning}`, { topic: topic.name })
     return {
       name: topic.name,
       topicId: topic.id,

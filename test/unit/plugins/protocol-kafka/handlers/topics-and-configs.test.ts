@@ -16,6 +16,15 @@ describe('CreateTopics', () => {
     expect(broker.cluster.topics.size).toBe(0)
   })
 
+  it('logs what has no effect of a topic that is made, and not of one that is only checked', async () => {
+    const broker = await TestBroker.start()
+    const topics = [topic('t', { configs: [{ name: 'flush.ms', value: '5' }] })]
+    await broker.connect().call(createTopicsApi, 5, { topics, timeoutMs: 1000, validateOnly: true })
+    expect(broker.logger.atLeast('warn')).toEqual([])
+    await broker.connect().call(createTopicsApi, 5, { topics, timeoutMs: 1000 })
+    expect(broker.logger.atLeast('warn').map(({ message }) => message)).toEqual(['topic t: flush.ms has no effect here'])
+  })
+
   it('quirk 20: v5 answers with partitions, replication and all settings, v7 with the id', async () => {
     const broker = await TestBroker.start()
     broker.cluster.defaultPartitions = 4
