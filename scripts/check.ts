@@ -17,11 +17,11 @@ export interface Outcome {
  */
 const parts: readonly (readonly Part[])[] = [
   [
-    { name: 'types', command: ['node_modules/typescript-7/bin/tsc', '-p', 'tsconfig.json', '--noEmit'] },
-    { name: 'lint', command: ['node_modules/eslint/bin/eslint.js', '--cache', '--cache-location', 'node_modules/.cache/eslint/', 'src', 'test', 'scripts', 'bench', 'examples'] },
+    { name: 'types', command: ['npm', 'run', '--silent', 'types'] },
+    { name: 'lint', command: ['npm', 'run', '--silent', 'lint'] },
   ],
   [
-    { name: 'tests', command: ['node_modules/vitest/vitest.mjs', 'run', '--no-isolate', '--project', 'unit', '--project', 'conformance', '--project', 'meta'] },
+    { name: 'tests', command: ['npm', 'run', '--silent', 'test', '--', '--no-isolate', '--project', 'unit', '--project', 'conformance', '--project', 'meta'] },
   ],
 ]
 
@@ -43,9 +43,9 @@ export async function check(
 }
 
 /** Colours are kept where they will be seen; what a part reads from a terminal it does not get. */
-function runNode(command: readonly string[]): Promise<Outcome> {
+function runCommand([program, ...args]: readonly string[]): Promise<Outcome> {
   const env = process.stdout.isTTY && process.env['NO_COLOR'] === undefined ? { FORCE_COLOR: '1', ...process.env } : process.env
-  const child = spawn(process.execPath, command, { cwd: fileURLToPath(new URL('..', import.meta.url)), env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program!, args, { cwd: fileURLToPath(new URL('..', import.meta.url)), env, stdio: ['ignore', 'pipe', 'pipe'] })
   const chunks: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => { chunks.push(chunk) })
   return new Promise((resolve) => {
@@ -60,7 +60,7 @@ function runNode(command: readonly string[]): Promise<Outcome> {
 if (process.argv[1] === import.meta.filename) {
   const beganMs = performance.now()
   console.log(`${parts.flat().map(({ name }) => name).join(', ')}: each is printed when it has ended\n`)
-  const failed = await check(parts, runNode, console.log, () => performance.now())
+  const failed = await check(parts, runCommand, console.log, () => performance.now())
   console.log(`check ${failed.length === 0 ? 'passed' : `FAILED (${failed.join(', ')})`} in ${((performance.now() - beganMs) / 1000).toFixed(1)} s`)
   process.exitCode = failed.length === 0 ? 0 : 1
 }

@@ -100,7 +100,7 @@ export function warningsOf(configs: readonly ConfigReport[]): string[] {
  * Of a topic whose `min.insync.replicas` is above the number of its replicas: no acks=all is ever answered well there. Kafka takes such a topic without a word.
  * Either number may be unknown.
  */
-export function insyncWarning(minInsync: string | null | undefined, replicationFactor: number): string[] {
+function insyncWarning(minInsync: string | null | undefined, replicationFactor: number): string[] {
   if (minInsync === null || minInsync === undefined || !(replicationFactor > 0 && Number(minInsync) > replicationFactor)) return []
   return [`min.insync.replicas=${minInsync} can never be met with a replication factor of ${replicationFactor}: acks=all will be refused; set it to at most ${replicationFactor}`]
 }

@@ -1,4 +1,5 @@
 import { crc32c } from '../base/crc32c.ts'
+import { joined } from './codecs/native-codec.ts'
 
 /*
  * The files of a LevelDB, read without it: its binding never verifies the checksums of tables, and ends the process on some of what rot makes
@@ -176,16 +177,6 @@ function attempt<T>(read: () => T): T | undefined {
   } catch {
     return undefined
   }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }
 
 const uint32 = (bytes: Uint8Array, at: number): number => (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0

@@ -44,11 +44,11 @@ export const morePartitions: Shape = {
 const resourceSynonyms = { resourceType: 'type', resourceName: 'name', topic: 'type: \'topic\', name', broker: 'type: \'broker\', name', configs: 'changes', configEntries: 'changes', entries: 'changes' }
 const resource = { type: oneOf('topic', 'broker'), name }
 export const configResource: Shape = { required: resource, synonyms: resourceSynonyms, example: '{ type: \'topic\', name: \'orders\' }' }
-export const configChanges: Shape = {
+const configChanges: Shape = {
   required: { ...resource, changes: changesOf }, synonyms: resourceSynonyms,
   example: '{ type: \'topic\', name: \'orders\', changes: [{ name: \'retention.ms\', operation: \'set\', value: \'60000\' }] }',
 }
-export const configChange: Shape = {
+const configChange: Shape = {
   required: { name, operation: oneOf('set', 'delete', 'append', 'subtract') }, optional: { value: text }, synonyms: { op: 'operation', key: 'name', configOperation: 'operation' },
   example: '{ name: \'retention.ms\', operation: \'set\', value: \'60000\' }',
 }

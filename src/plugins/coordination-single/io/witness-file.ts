@@ -2,7 +2,7 @@ import { type HardState } from '../../../kernel/consensus-log/store-layout.ts'
 import { encodeWitness, encodeWitnessSlot, readWitness, witnessSlotAt, type WitnessReading } from '../../../kernel/consensus-log/witness.ts'
 import { type File, type FileSystem } from '../../../kernel/ports/file-system.ts'
 
-export const witnessName = 'witness.dat'
+const witnessName = 'witness.dat'
 
 /** The witness of the store in a directory (kernel/consensus-log/witness). One call at a time. */
 export class WitnessFile {

@@ -65,7 +65,7 @@ export function batchSum(bytes: Uint8Array, at: number, position: number, seed: 
   return crc32c(bytes, at, at + batchHeaderBytes, (seed ^ position) >>> 0)
 }
 
-export function readUint32(bytes: Uint8Array, at: number): number {
+function readUint32(bytes: Uint8Array, at: number): number {
   return readInt32(bytes, at) >>> 0
 }
 

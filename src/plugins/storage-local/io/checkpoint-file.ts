@@ -5,7 +5,7 @@ import { readWhole } from './index-file.ts'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-export const damagedText = 'its checksum is wrong'
+const damagedText = 'its checksum is wrong'
 
 /** A small text file that is only ever replaced as a whole: written beside, synced, renamed over. A reader finds one version or the other. */
 export class CheckpointFile {

@@ -2,7 +2,7 @@ import { crc32c } from '../../../base/crc32c.ts'
 import { type FileSystem } from '../../../kernel/ports/file-system.ts'
 import { CheckpointFile } from './checkpoint-file.ts'
 
-export const redoMarkName = '.millrace-redo-run'
+const redoMarkName = '.millrace-redo-run'
 
 /**
  * Says that the redo log of a run is needed by the next start: a redo log that was taken away with its whole directory, or replaced by that

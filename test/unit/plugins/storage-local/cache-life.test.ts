@@ -5,20 +5,13 @@ import { append, makeBatch, newTopicId } from '../../../../src/testkit/conforman
 import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
-import { makeStore } from './store-subjects.ts'
+import { bytesOf, makeStore } from './store-subjects.ts'
 
 const topicId = newTopicId()
 const directory = '/data/living-0'
 const lifePath = '/data/.millrace-cache-life'
 const config = { residentBytes: 1 << 30, reserveBytes: 4096, redoBytesMax: 0 }
 const settings = topicSettings({ segmentBytes: 6000, indexIntervalBytes: 100, durability: 'os' })
-
-function bytesOf(files: MemoryFileSystem, path: string): Uint8Array {
-  const file = files.open(path, 'read')
-  const bytes = new Uint8Array(file.size())
-  file.read(bytes, 0, bytes.length, 0)
-  return bytes
-}
 
 async function started(files: MemoryFileSystem) {
   const made = makeStore({ files, timers: new ManualTimers(), config })

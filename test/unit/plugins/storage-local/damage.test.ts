@@ -5,20 +5,13 @@ import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
 import { SeededRandom } from '../../../../src/testkit/world/seeded-random.ts'
-import { makeStore } from './store-subjects.ts'
+import { bytesOf, makeStore } from './store-subjects.ts'
 
 const subject = { settle: <T>(promise: Promise<T>): Promise<T> => promise }
 const topicId = newTopicId()
 const directory = '/data/damaged-0'
 const config = { residentBytes: 1 << 30, reserveBytes: 4096 }
 const settings = topicSettings({ segmentBytes: 300, indexIntervalBytes: 100, durability: 'os' })
-
-function bytesOf(files: MemoryFileSystem, path: string): Uint8Array {
-  const file = files.open(path, 'read')
-  const bytes = new Uint8Array(file.size())
-  file.read(bytes, 0, bytes.length, 0)
-  return bytes
-}
 
 function put(files: MemoryFileSystem, path: string, bytes: Uint8Array): void {
   const file = files.open(path, 'ensure')

@@ -86,14 +86,18 @@ test.each(['EIO', 'ENOSPC'] as const)('a cut that was not synced (%s) takes the 
   expect(found.store.find(log.id.topicId, 0)!.endOffset).toBe(3)
 })
 
-test('a start on a full disk that has no room to write the end of a log once more serves it', async () => {
+/** Three records, and nothing that tells that no sync failed. */
+async function killedInDoubt() {
   const files = new MemoryFileSystem()
-  const dying = await startedOn(files, 0)
-  const log = newLog(dying)
+  const log = newLog(await startedOn(files, 0))
   append(log, numbered(0, 3))
   const killed = files.afterCrash({ keepUnsynced: 'all' })
-  // What tells that no sync failed.
   killed.remove('/data/.millrace-cache-life')
+  return { killed, log }
+}
+
+test('a start on a full disk that has no room to write the end of a log once more serves it', async () => {
+  const { killed, log } = await killedInDoubt()
   killed.faults.add({ operation: 'write', path: /\.log$/, error: 'ENOSPC' })
   const heir = await startedOn(killed, 0)
   expect(heir.store.find(log.id.topicId, 0)!.endOffset).toBe(3)
@@ -101,13 +105,7 @@ test('a start on a full disk that has no room to write the end of a log once mor
 })
 
 test('an end of a log that reads differently a moment later is not written over itself, and served by a later start', async () => {
-  const files = new MemoryFileSystem()
-  const dying = await startedOn(files, 0)
-  const log = newLog(dying)
-  append(log, numbered(0, 3))
-  const killed = files.afterCrash({ keepUnsynced: 'all' })
-  // What tells that no sync failed.
-  killed.remove('/data/.millrace-cache-life')
+  const { killed, log } = await killedInDoubt()
   // The first read is the check's.
   killed.faults.add({ operation: 'read', path: /\.log$/, damage: 'bit flipped', place: { position: 70, bit: 1 }, skip: 1, times: 1 })
   const heir = await startedOn(killed, 0)

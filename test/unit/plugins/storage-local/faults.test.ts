@@ -5,7 +5,7 @@ import { append, fill, makeBatch, newLog, readRecords } from '../../../../src/te
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
 import { settled } from '../../../../src/testkit/world/settled.ts'
-import { clusterId, makeStore, type StoreOptions, type TestStore } from './store-subjects.ts'
+import { clusterId, codeOf, makeStore, type StoreOptions, type TestStore } from './store-subjects.ts'
 
 const subject = { settle: <T>(promise: Promise<T>): Promise<T> => promise }
 
@@ -13,15 +13,6 @@ async function started(options: Partial<StoreOptions> & { readonly files: Memory
   const made = makeStore({ timers: new ManualTimers(), ...options })
   await made.store.start()
   return made
-}
-
-const code = (run: () => unknown): string => {
-  try {
-    run()
-    return 'no error'
-  } catch (error) {
-    return (error as { code: string }).code
-  }
 }
 
 function copyFile(files: MemoryFileSystem, from: string, to: string): void {
@@ -43,7 +34,7 @@ describe('a full disk', () => {
       const log = newLog({ store })
       fill(log, 3)
       const remove = files.faults.add({ operation: 'write', path: /\.log$/, error: 'ENOSPC', keptBytes, times: 1 })
-      expect(code(() => append(log, makeBatch(1)))).toBe('MR_FILE_NO_SPACE')
+      expect(codeOf(() => append(log, makeBatch(1)))).toBe('MR_FILE_NO_SPACE')
       remove()
       expect([log.endOffset, log.lastEpoch]).toEqual([3, 0])
       fill(log, 2)
@@ -59,7 +50,7 @@ describe('a full disk', () => {
     const log = newLog({ store })
     const sent = (): Uint8Array => makeBatch(1, { producerId: 1, producerEpoch: 0, baseSequence: 0 })
     files.faults.add({ operation: 'write', path: /\.log$/, error: 'ENOSPC', times: 1 })
-    expect(code(() => append(log, sent()))).toBe('MR_FILE_NO_SPACE')
+    expect(codeOf(() => append(log, sent()))).toBe('MR_FILE_NO_SPACE')
     expect(append(log, sent()).duplicate).toBe(false)
   })
 
@@ -70,8 +61,8 @@ describe('a full disk', () => {
     fill(log, 3)
     files.faults.add({ operation: 'write', path: /\.log$/, error: 'ENOSPC', keptBytes: 7 })
     files.faults.add({ operation: 'truncate', error: 'EIO' })
-    expect(code(() => append(log, makeBatch(1)))).toBe('MR_LOG_DIRECTORY_OFFLINE')
-    expect(code(() => append(log, makeBatch(1)))).toBe('MR_LOG_DIRECTORY_OFFLINE')
+    expect(codeOf(() => append(log, makeBatch(1)))).toBe('MR_LOG_DIRECTORY_OFFLINE')
+    expect(codeOf(() => append(log, makeBatch(1)))).toBe('MR_LOG_DIRECTORY_OFFLINE')
     expect(fatalErrors.length).toBe(1)
   })
 
@@ -97,7 +88,7 @@ describe('a full disk', () => {
     const log = newLog({ store }, { segmentBytes: 150 })
     fill(log, 2)
     const remove = files.faults.add({ operation: 'create', path: /\.log$/, error: 'ENOSPC' })
-    expect(code(() => append(log, makeBatch(1)))).toBe('MR_FILE_NO_SPACE')
+    expect(codeOf(() => append(log, makeBatch(1)))).toBe('MR_FILE_NO_SPACE')
     remove()
     fill(log, 1)
     expect(await offsets(log)).toEqual([0, 1, 2])
@@ -110,7 +101,7 @@ describe('a full disk', () => {
     fill(log, 5)
     log.raiseHighWatermark(5)
     files.faults.add({ operation: 'write', path: /log-start/, error: 'ENOSPC', times: 2 })
-    expect(code(() => log.deleteTo(3))).toBe('MR_FILE_NO_SPACE')
+    expect(codeOf(() => log.deleteTo(3))).toBe('MR_FILE_NO_SPACE')
     expect(log.startOffset).toBe(0)
     log.deleteTo(3)
     expect(log.startOffset).toBe(3)
@@ -125,15 +116,15 @@ describe('a failing disk', () => {
     const told: unknown[] = []
     other.watcher = { flushed: () => {}, failed: error => told.push(error) }
     const remove = files.faults.add({ operation: 'write', path: /\.log$/, error: 'EIO', times: 1 })
-    expect(code(() => append(log, makeBatch(1)))).toBe('MR_LOG_DIRECTORY_OFFLINE')
+    expect(codeOf(() => append(log, makeBatch(1)))).toBe('MR_LOG_DIRECTORY_OFFLINE')
     remove()
-    expect(code(() => append(log, makeBatch(1)))).toBe('MR_LOG_DIRECTORY_OFFLINE')
-    expect(code(() => append(other, makeBatch(1)))).toBe('MR_LOG_DIRECTORY_OFFLINE')
+    expect(codeOf(() => append(log, makeBatch(1)))).toBe('MR_LOG_DIRECTORY_OFFLINE')
+    expect(codeOf(() => append(other, makeBatch(1)))).toBe('MR_LOG_DIRECTORY_OFFLINE')
     expect(told).toMatchObject([{ code: 'MR_LOG_DIRECTORY_OFFLINE' }])
     expect(store.directories()[0]!.offline).toContain('EIO')
     expect(logger.lines.some(line => line.level === 'error')).toBe(true)
     await expect(store.flush()).rejects.toMatchObject({ code: 'MR_LOG_DIRECTORY_OFFLINE' })
-    expect(code(() => newLog({ store }))).toBe('MR_LOG_DIRECTORY_OFFLINE')
+    expect(codeOf(() => newLog({ store }))).toBe('MR_LOG_DIRECTORY_OFFLINE')
   })
 
   test('a sync that failed is not tried again, and nothing it was to cover counts as flushed', async () => {
@@ -159,7 +150,7 @@ describe('a failing disk', () => {
     const logs = [newLog({ store }), newLog({ store })]
     expect(store.directories().map(directory => directory.partitions)).toEqual([1, 1])
     files.faults.add({ operation: 'write', path: /^\/first/, error: 'EIO' })
-    for (const log of logs) code(() => append(log, makeBatch(1)))
+    for (const log of logs) codeOf(() => append(log, makeBatch(1)))
     expect(logs.map(log => log.endOffset)).toEqual([0, 1])
     expect(fatalErrors).toEqual([])
     const made = newLog({ store })

@@ -8,7 +8,7 @@ import { type FileFault } from '../../../../src/testkit/world/file-faults.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
 import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
-import { makeStore } from './store-subjects.ts'
+import { codeOf, makeStore } from './store-subjects.ts'
 
 const reserveBytes = 64 * 1024
 const settings = topicSettings({ segmentBytes: 20_000, retentionMs: 60_000, fileDeleteDelayMs: 1000 })
@@ -24,17 +24,8 @@ async function world(capacityBytes?: number) {
 
 type World = Awaited<ReturnType<typeof world>>
 
-function code(run: () => unknown): string {
-  try {
-    run()
-    return 'ok'
-  } catch (error) {
-    return (error as { code?: string }).code ?? String(error)
-  }
-}
-
 const appendNow = ({ timers }: World, log: PartitionLog, bytes = 3000): string =>
-  code(() => append(log, makeBatch([{ timestamp: timers.clock.wallMs(), value: 'x'.repeat(bytes) }])))
+  codeOf(() => append(log, makeBatch([{ timestamp: timers.clock.wallMs(), value: 'x'.repeat(bytes) }])))
 
 /** Appends until the disk is full: the last bytes go too. */
 function fillDisk(world: World, log: PartitionLog): void {
@@ -77,7 +68,7 @@ describe('a full disk', () => {
     const full = await fullDisk()
     const { timers, files, store, small, fatalErrors } = full
     expect(appendNow(full, small)).toBe('MR_FILE_NO_SPACE')
-    expect(code(() => newLog({ store }, settings))).toBe('MR_FILE_NO_SPACE')
+    expect(codeOf(() => newLog({ store }, settings))).toBe('MR_FILE_NO_SPACE')
     expect(store.check()).toMatchObject({ state: 'degraded', detail: expect.stringContaining('full') })
     cure(full)
     timers.advance(5000)
@@ -190,9 +181,9 @@ describe('no space for', () => {
       const end = appendNow(made, log)
       if (end === 'ok') acknowledged++
       ends.add(end)
-      ends.add(code(() => store.create({ topic: `new-${count}`, topicId: newTopicId(), partition: 0 }, settings)))
+      ends.add(codeOf(() => store.create({ topic: `new-${count}`, topicId: newTopicId(), partition: 0 }, settings)))
       log.raiseHighWatermark(log.endOffset)
-      ends.add(code(() => log.deleteTo(count > 4 ? 1 : 0)))
+      ends.add(codeOf(() => log.deleteTo(count > 4 ? 1 : 0)))
       store.sweep()
       timers.advance(60_000)
       expect((await readRecords({ settle: promise => promise }, log)).length).toBe(acknowledged - log.startOffset)
@@ -202,7 +193,7 @@ describe('no space for', () => {
     files.faults.clear()
     timers.advance(2000)
     expect(appendNow(made, log)).toBe('ok')
-    expect(code(() => newLog({ store }, settings))).toBe('ok')
+    expect(codeOf(() => newLog({ store }, settings))).toBe('ok')
     await store.flush()
     expect(fatalErrors).toEqual([])
     expect(files.list('/data').filter(name => /-(delete|stray)$/.test(name))).toEqual([])

@@ -7,7 +7,7 @@ import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
 import { SeededRandom } from '../../../../src/testkit/world/seeded-random.ts'
-import { makeStore } from './store-subjects.ts'
+import { bytesOf, codeOf, makeStore } from './store-subjects.ts'
 
 const config = { reserveBytes: 4096, residentBytes: 1 << 30 }
 const settings = topicSettings({ segmentBytes: 300, durability: 'fsync' })
@@ -39,19 +39,7 @@ async function life(files: MemoryFileSystem): Promise<void> {
 
 function textOf(files: MemoryFileSystem, name: string): string {
   if (files.stat(`/data/${name}`) === undefined) return ''
-  const file = files.open(`/data/${name}`, 'read')
-  const bytes = new Uint8Array(file.size())
-  file.read(bytes, 0, bytes.length, 0)
-  return new TextDecoder().decode(bytes)
-}
-
-const codeOf = (run: () => unknown): string => {
-  try {
-    run()
-    return 'ok'
-  } catch (error) {
-    return (error as { code: string }).code
-  }
+  return new TextDecoder().decode(bytesOf(files, `/data/${name}`))
 }
 
 describe('a crash at any call', () => {

@@ -24,6 +24,28 @@ export class LinesLogger implements Logger {
   child(): Logger { return this }
 }
 
+/** What a call ends with: the code of its error, what is thrown if that has none, or `ok`. */
+export function codeOf(run: () => unknown): string {
+  try {
+    run()
+    return 'ok'
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error)
+  }
+}
+
+/** The content of a file. */
+export function bytesOf(files: FileSystem, path: string): Uint8Array {
+  const file = files.open(path, 'read')
+  try {
+    const bytes = new Uint8Array(file.size())
+    file.read(bytes, 0, bytes.length, 0)
+    return bytes
+  } finally {
+    file.close()
+  }
+}
+
 export interface StoreOptions {
   readonly files: FileSystem & Partial<PageCache>
   readonly timers: ManualTimers
