@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { onAbort } from '../../../src/client/abort-listeners.ts'
 import { call } from '../../../src/client/channel/call.ts'
@@ -10,11 +11,7 @@ import { metadataApi } from '../../../src/wire/index.ts'
 function countedSignal(): { readonly signal: AbortSignal, readonly abort: () => void, readonly listeners: () => number } {
   const controller = new AbortController()
   const { signal } = controller
-  let count = 0
-  const [add, remove] = [signal.addEventListener.bind(signal), signal.removeEventListener.bind(signal)]
-  signal.addEventListener = (...given: Parameters<typeof add>) => { count++; add(...given) }
-  signal.removeEventListener = (...given: Parameters<typeof remove>) => { count--; remove(...given) }
-  return { signal, abort: () => { controller.abort(new Error('enough')) }, listeners: () => count }
+  return { signal, abort: () => { controller.abort(new Error('enough')) }, listeners: () => getEventListeners(signal, 'abort').length }
 }
 
 describe('a signal that many wait on', () => {
@@ -62,6 +59,7 @@ describe('a signal that many wait on', () => {
     expect(listeners()).toBe(1)
     abort()
     expect(await Promise.allSettled(waiting)).toEqual(waiting.map(() => ({ status: 'rejected', reason: expect.objectContaining({ message: 'enough' }) })))
+    expect(listeners()).toBe(0)
     const late = pause(timers, 1000, new AbortController().signal)
     timers.advance(1000)
     await late

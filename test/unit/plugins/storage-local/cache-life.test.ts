@@ -1,6 +1,8 @@
 import { describe, expect, it, test } from 'vitest'
 import { Prng } from '../../../../src/base/prng.ts'
+import { MillraceError } from '../../../../src/kernel/errors/index.ts'
 import { batchBytesOf } from '../../../../src/kernel/record/batch-header.ts'
+import { VolatileKeyValueEngine } from '../../../../src/platform/volatile-key-value-engine.ts'
 import { append, makeBatch, newTopicId } from '../../../../src/testkit/conformance/log-store-subject.ts'
 import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
@@ -169,3 +171,38 @@ describe('every checksum is made', () => {
     }
   })
 })
+
+describe('a directory that fails', () => {
+  const failed = async (files: MemoryFileSystem, broken: 'write' | 'any') => {
+    const { store, log, logger } = await started(files)
+    files.faults.add({ operation: 'sync', path: /\.log$/, error: 'EIO', times: 1 })
+    files.faults.add({ operation: broken, path: lifePath, error: 'EIO' })
+    append(log, makeBatch(1), 2)
+    await store.flush().catch(() => {})
+    expect(store.directories()[0]!.offline).toBeDefined()
+    return logger
+  }
+
+  test('and cannot say so in the file loses the file', async () => {
+    const files = await lived(4)
+    await failed(files, 'write')
+    expect((await started(files.afterCrash({ keepUnsynced: 'all' }))).checks).toBe('checksums')
+  })
+
+  test('and cannot lose the file either tells whoever reads the log to remove it', async () => {
+    const logger = await failed(await lived(4), 'any')
+    expect(logger.lines.filter(({ level, message }) => level === 'error' && message.includes('remove the file before it'))).toHaveLength(1)
+  })
+})
+
+test('a lock that is no store any more is refused with what to do, and the directory serves when that was done', async () => {
+  const files = new MemoryFileSystem()
+  const broken = new MillraceError('MR_FILE_FAILED', { operation: 'open', path: '/data/.lock', reason: 'it has no CURRENT' })
+  const engine = new VolatileKeyValueEngine()
+  const { store } = makeStore({ files, timers: new ManualTimers(), config, engine: { takesSpace: false, open: () => Promise.reject(broken) } })
+  await expect(store.start()).rejects.toMatchObject({ code: 'MR_FILE_FAILED', message: expect.stringMatching(/lock \/data\/\.lock: it has no CURRENT; when no broker runs on the directory, remove this one/) })
+  const healed = makeStore({ files, timers: new ManualTimers(), config, engine })
+  await healed.store.start()
+  expect(healed.store.directories()[0]!.offline).toBeUndefined()
+})
+
