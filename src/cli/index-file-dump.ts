@@ -4,18 +4,20 @@ import { type FileSystem } from '../kernel/ports/file-system.ts'
 import { printRedo } from './redo-file-dump.ts'
 import { errorLine, print, printJson, UsageError, type OutputFormat } from './output.ts'
 import { shownTime } from './shown.ts'
+import { printSums } from './sum-file-dump.ts'
 import { wholeFile } from './whole-file.ts'
 
-/** Prints an index, a producer snapshot, or a text checkpoint; layouts as Kafka writes them. */
+/** Prints an index, checksums, a producer snapshot, or a text checkpoint; layouts as Kafka writes them. */
 export function printIndexFile(files: FileSystem, path: string, output: OutputFormat, max: number): void {
   const bytes = wholeFile(files, path)
   const baseOffset = Number(/(\d{20})\.\w+$/.exec(path)?.[1] ?? 0)
   if (path.endsWith('.timeindex')) printEntries(timeEntries(bytes, baseOffset), output, max, (each) => `${shownTime(each.timestamp)}  offset ${each.offset}`)
   else if (path.endsWith('.index')) printEntries(offsetEntries(bytes, baseOffset), output, max, (each) => `offset ${String(each.offset).padEnd(12)} at ${each.position}`)
+  else if (path.endsWith('.sum')) printSums(files, path, output, max)
   else if (path.endsWith('.redo')) printRedo(bytes, output, max)
   else if (path.endsWith('.snapshot')) printSnapshot(path, bytes, output, max)
   else if (/checkpoint$|\.metadata$|\.properties$/.test(path)) printText(new TextDecoder().decode(bytes), output)
-  else throw new UsageError(`${path}: log inspect reads .log, .index, .timeindex, .snapshot, .redo and checkpoint files`)
+  else throw new UsageError(`${path}: log inspect reads .log, .index, .timeindex, .sum, .snapshot, .redo and checkpoint files`)
 }
 
 function printText(text: string, output: OutputFormat): void {

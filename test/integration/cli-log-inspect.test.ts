@@ -1,8 +1,13 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { RedoGroupBuilder } from '../../src/plugins/storage-local/core/redo-group.js'
+import { topicSettings } from '../../src/testkit/topic-settings.ts'
+import { append, makeBatch, newTopicId } from '../../src/testkit/conformance/log-store-subject.ts'
+import { ManualTimers } from '../../src/testkit/world/manual-clock.ts'
+import { MemoryFileSystem } from '../../src/testkit/world/memory-file-system.ts'
+import { bytesOf, makeStore } from '../unit/plugins/storage-local/store-subjects.ts'
 import { ensureBuilt } from './built.ts'
 import { cli, jsonLines, oneLine } from './cli-run.ts'
 
@@ -62,4 +67,47 @@ it('log inspect names a damaged batch in one line with a code', async () => {
   writeFileSync(join(folder, '00000000000000000000.log'), batch)
   const { code, stderr } = await inspect('00000000000000000000.log')
   expect([code, stderr]).toEqual([1, 'error MR_RECORD_CORRUPT: 00000000000000000000.log: wrong checksum in 1 batch\n'])
+})
+
+/** The directory of a partition as a broker that was stopped leaves it: a closed segment of three batches, and the active one. Gives its name. */
+async function partition(name: string): Promise<string> {
+  const files = new MemoryFileSystem()
+  const { store } = makeStore({ files, timers: new ManualTimers() })
+  await store.start()
+  const log = store.create({ topic: name, topicId: newTopicId(), partition: 0 }, topicSettings({ segmentBytes: 2000 }))
+  for (let count = 0; count < 5; count++) append(log, makeBatch([{ timestamp: count, value: 'x'.repeat(500) }]))
+  await store.stop()
+  const directory = `${name}-0`
+  mkdirSync(join(folder, directory))
+  for (const each of files.list(`/data/${directory}`)) writeFileSync(join(folder, directory, each), bytesOf(files, `/data/${directory}/${each}`))
+  return directory
+}
+
+it('log inspect prints the checksums of a segment, whether it is sealed, and that its batches match', async () => {
+  const path = `${await partition('sound')}/00000000000000000000.sum`
+  const { code, stdout, stderr } = await inspect(path)
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toMatch(/^ {2}topic \S{22} {2}partition 0 {2}segment 0 {2}3 entries\n {2}sealed, complete: [\d,]+ bytes up to offset 3 {2}index [0-9a-f]{8} {2}timeindex [0-9a-f]{8}\n/)
+  expect(stdout.match(/^ +\d+ {2}at \d+ +sum [0-9a-f]{8} {2}matches$/gm)).toHaveLength(3)
+  const [summary, ...entries] = jsonLines(await inspect(path, '-o', 'json', '--max', '2'))
+  expect(summary).toMatchObject({ kind: 'segment', baseOffset: 0, entries: 3, uncoveredBytes: 0, problems: [], sealed: { kind: 'closed', endOffset: 3 } })
+  expect(entries).toEqual([0, 1].map((offset) => ({ kind: 'entry', offset, position: expect.any(Number), sum: expect.any(Number), matches: true, problem: null })))
+})
+
+it('log inspect of a partition says which batch its checksums deny though its CRC is right, and fails', async () => {
+  const path = await partition('rotten')
+  const log = join(folder, path, '00000000000000000000.log')
+  const bytes = readFileSync(log)
+  // The leader epoch of the second batch, which no CRC covers.
+  bytes[bytes.length / 3 + 15]! ^= 1
+  writeFileSync(log, bytes)
+  const { code, stdout, stderr } = await inspect(path)
+  expect([code, stderr]).toEqual([1, `error MR_RECORD_CORRUPT: ${path}/00000000000000000000.sum: 1 batch does not match; where a broker writes here, look again\n`])
+  expect(stdout.match(/^ +1 {2}at .* DOES NOT MATCH: its header is not what was written$/gm)).toHaveLength(1)
+  expect(stdout).not.toContain('crc WRONG')
+})
+
+it('log inspect refuses a .sum that has no header of one', async () => {
+  writeFileSync(join(folder, 'no.sum'), 'rubbish')
+  expect(oneLine(await inspect('no.sum'))).toBe('error MR_FILE_FAILED: inspect no.sum: its header is none that this release writes (length, magic, version or checksum)')
 })

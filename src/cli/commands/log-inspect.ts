@@ -23,17 +23,18 @@ interface Flags {
 
 export function logCommand(program: Command): void {
   const log = program.command('log').summary('look into data files').description('Looks into the files of a data directory. Reads only; the broker may run.')
-  log.command('inspect').summary('print what a file holds').argument('<path>', 'a .log, .index, .timeindex, .snapshot or .redo file, a checkpoint, or the directory of a partition or of the redo log')
-    .description('Prints a file of a data directory: batches of a .log with their checks, entries of an index, producers of a .snapshot, groups of a .redo.')
+  log.command('inspect').summary('print what a file holds').argument('<path>', 'a .log, .index, .timeindex, .sum, .snapshot or .redo file, a checkpoint, or the directory of a partition or of the redo log')
+    .description('Prints a file of a data directory: batches of a .log with their checks, entries of an index, checksums of a .sum compared with the .log beside it, producers of a .snapshot, groups of a .redo.')
     .option('--records', 'the records of each batch too')
     .option('--max <n>', 'stop after so many batches, entries or groups of each file', wholeNumber('--max', 1))
     .addOption(outputOption('text, or json: one object a line'))
     .addHelpText('after', `
-Exit code 1 when a batch has a wrong checksum, bytes follow the last whole batch, or a redo log lacks a group that a start would need.
+Exit code 1 when a batch has a wrong checksum, or is not what the .sum of its segment says, bytes follow the last whole batch, or a redo log lacks a group that a start would need.
 
 Examples
   millrace log inspect data/flights-0
   millrace log inspect data/flights-0/00000000000000000000.log --records --max 2
+  millrace log inspect data/flights-0/00000000000000000000.sum -o json
   millrace log inspect data/__millrace_redo`)
     .action((path: string, flags: Flags) => { inspect(path, flags) })
 }
@@ -43,9 +44,9 @@ function inspect(path: string, flags: Flags): void {
   const stat = files.stat(path)
   if (stat === undefined) throw new MillraceError('MR_FILE_NOT_FOUND', { operation: 'inspect', path })
   const paths = stat.kind === 'directory'
-    ? files.list(path).filter((name) => /\.(log|index|timeindex|snapshot|redo)$/.test(name)).map((name) => join(path, name))
+    ? files.list(path).filter((name) => /\.(log|index|timeindex|sum|snapshot|redo)$/.test(name)).map((name) => join(path, name))
     : [path]
-  if (paths.length === 0) throw new UsageError(`${path} holds no .log, .index, .timeindex, .snapshot or .redo; name the directory of a partition, such as data/topic-0, or of a redo log`)
+  if (paths.length === 0) throw new UsageError(`${path} holds no .log, .index, .timeindex, .sum, .snapshot or .redo; name the directory of a partition, such as data/topic-0, or of a redo log`)
   for (const each of paths) {
     if (paths.length > 1 && flags.output === 'text') print(pc.bold(basename(each)))
     if (each.endsWith('.log')) inspectLog(files, each, flags)

@@ -1,8 +1,8 @@
 import { assert } from '../../../base/assert.ts'
 import { crc32c } from '../../../base/crc32c.ts'
-import { uuidBytes } from '../../../base/uuid.ts'
+import { uuidBytes, uuidFromBytes } from '../../../base/uuid.ts'
 import { type PartitionId } from '../../../kernel/model/ids.ts'
-import { batchHeaderBytes, putInt32, putInt64, readInt32 } from '../../../kernel/record/batch-header.ts'
+import { batchHeaderBytes, putInt32, putInt64, readInt32, readInt64 } from '../../../kernel/record/batch-header.ts'
 
 /**
  * The `.sum` file of a segment: a checksum for each of its batches, bound to where the batch belongs. Big-endian.
@@ -56,6 +56,13 @@ export function sumHeader(clusterId: string, { topicId, partition }: Pick<Partit
 export function topicIdBytesOf(header: Uint8Array): Uint8Array | undefined {
   if (header.length < sumHeaderBytes || readInt32(header, 0) !== magic || readUint32(header, seedAt) !== crc32c(header, 0, seedAt)) return undefined
   return header.subarray(8, 24)
+}
+
+/** What a header says; undefined when the bytes begin with none of this release. */
+export function decodeSumHeader(bytes: Uint8Array): (Pick<PartitionId, 'topicId' | 'partition'> & { readonly baseOffset: number }) | undefined {
+  const topicId = topicIdBytesOf(bytes)
+  if (topicId === undefined || readInt32(bytes, 4) !== version) return undefined
+  return { topicId: uuidFromBytes(topicId), partition: readInt32(bytes, 24), baseOffset: readInt64(bytes, 28) }
 }
 
 export const seedOf = (header: Uint8Array): number => readUint32(header, seedAt)
