@@ -14,7 +14,10 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** Runs the command as users do, to its end. Its terminal is none: pipes on all sides. */
+/** Lines of progress come with work of five seconds and more, and so with a busy machine: what is printed besides is the same on all. */
+export const withoutProgress = (stderr: string): string => stderr.replace(/^(produce|consume) \S+: [\d,]+ records {2}.*\n/gm, '')
+
+/** Runs the command as users do, to its end. Its terminal is none: pipes on all sides. Standard error is without lines of progress. */
 export function cli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const { MILLRACE_BOOTSTRAP: _, ...environment } = process.env
   const child = spawn(process.execPath, [mainJs, ...args], {
@@ -30,7 +33,7 @@ export function cli(args: readonly string[], options: CliOptions = {}): Promise<
   child.stdin.end(options.input ?? '')
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', (code) => { resolve({ code, stdout, stderr }) })
+    child.once('close', (code) => { resolve({ code, stdout, stderr: withoutProgress(stderr) }) })
   })
 }
 
