@@ -8,6 +8,7 @@ import { HttpServer } from '../kernel/ports/http.ts'
 import { KeyValueEngine } from '../kernel/ports/key-value-store.ts'
 import { Network } from '../kernel/ports/network.ts'
 import { PageCache } from '../kernel/ports/page-cache.ts'
+import { ProcessStats } from '../kernel/ports/process-stats.ts'
 import { LogSink } from '../kernel/ports/telemetry.ts'
 import { installNativeCrc32c } from './codecs/native-crc32c.ts'
 import { NodeCompression } from './codecs/node-compression.ts'
@@ -15,6 +16,7 @@ import { LevelKeyValueEngine } from './level-key-value-engine.ts'
 import { NodeFileSystem } from './node-file-system.ts'
 import { NodeHttpServer } from './node-http-server.ts'
 import { NodeNetwork } from './node-network.ts'
+import { NodeProcessStats } from './node-process-stats.ts'
 import { StderrLogSink } from './stderr-log-sink.ts'
 import { SystemClock } from './system-clock.ts'
 import { SystemRandom } from './system-random.ts'
@@ -26,7 +28,7 @@ export const nodePlatform = definePlugin({
   name: 'platform',
   contract: contractVersion,
   summary: 'This machine: time, randomness, files, sockets, HTTP, LevelDB, codecs and standard error.',
-  provides: [Clock, Timers, Random, FileSystem, PageCache, Network, KeyValueEngine, HttpServer, Compression, LogSink],
+  provides: [Clock, Timers, Random, FileSystem, PageCache, Network, KeyValueEngine, HttpServer, Compression, LogSink, ProcessStats],
   config: z.object({
     receive: z.enum(['shared', 'chunks']).default('shared')
       .describe('How sockets receive: into memory that is used again, or into a fresh chunk each time, which costs more but uses no inside of Node.'),
@@ -47,5 +49,6 @@ export const nodePlatform = definePlugin({
       return new NodeCompression()
     })
     provide([LogSink], [], () => new StderrLogSink())
+    provide([ProcessStats], [], () => new NodeProcessStats())
   },
 })

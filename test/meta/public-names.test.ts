@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
@@ -33,6 +33,12 @@ describe('the package millrace', () => {
   it('offers all of millrace/client', () => {
     expect(millrace).toMatchObject({ ...client })
     expect(exportedNames('src/client/index.ts').filter((name) => !values.includes(name) && !types.includes(name))).toEqual([])
+  })
+
+  it('offers every port of the kernel under millrace/kernel: what a plugin of ours provides, anybody\'s may', () => {
+    const index = readFileSync(join(root, 'src/kernel/index.ts'), 'utf8')
+    const ports = readdirSync(join(root, 'src/kernel/ports')).filter((name) => name.endsWith('.ts'))
+    expect(ports.filter((name) => !index.includes(`'./ports/${name}'`))).toEqual([])
   })
 
   it('loads no plugin, no host and no package when it is imported: they come with the first broker', () => {

@@ -92,8 +92,13 @@ export class Instruments {
   }
 
   gauge(name: string, help: string, read: () => number | readonly GaugeSample[]): void {
+    this.reading(name, 'gauge', help, read)
+  }
+
+  /** What somebody else counts, read when somebody looks. */
+  reading(name: string, kind: 'counter' | 'gauge', help: string, read: () => number | readonly GaugeSample[]): void {
     this.#families.set(name, {
-      name, help, kind: 'gauge',
+      name, help, kind,
       samples: () => {
         const value = read()
         return typeof value === 'number' ? [{ suffix: '', labels: {}, value }] : value.map((each) => ({ suffix: '', ...each }))
