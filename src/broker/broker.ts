@@ -27,9 +27,10 @@ export class Broker {
 
   /**
    * Resolves when clients may connect: everything that was on disk is recovered. Rejects with the MillraceError of the plugin that
-   * could not start, after the others were stopped again. A second call rejects with MR_BROKER_STARTED.
+   * could not start, after the others were stopped again. A second call rejects with MR_BROKER_STARTED, one after `stop` with MR_BROKER_STOPPED.
    */
   async start(): Promise<void> {
+    if (this.#stopped && !this.#started) throw new MillraceError('MR_BROKER_STOPPED')
     if (this.#started) throw new MillraceError('MR_BROKER_STARTED')
     this.#started = true
     for (const warning of this.#life.warnings) this.#host.get(Logger).warn(warning)

@@ -56,8 +56,15 @@ export async function readConfigFile(files: FileSystem, path: string, directory:
     return given
   } catch (error) {
     if (isMillraceError(error)) throw error
-    throw new MillraceError('MR_CONFIG_FILE', { path, reason: `it cannot be read: ${error instanceof Error ? error.message : String(error)}` }, error)
+    throw new MillraceError('MR_CONFIG_FILE', { path, reason: `it cannot be read: ${readFault(error)}` }, error)
   }
+}
+
+/** Who starts a broker that is installed elsewhere has no millrace beside the file. */
+function readFault(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  if (!/Cannot find (?:package|module) '?millrace\b/.test(text)) return text
+  return `${text.split('\n')[0]}; install millrace in the folder of the file or in one above it, or use a file that needs no import: millrace.config.json or .yaml`
 }
 
 export function readText(files: FileSystem, path: string): string {

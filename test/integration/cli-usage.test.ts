@@ -107,6 +107,15 @@ describe('config', () => {
     }
   })
 
+  it('a file that imports millrace where it is not installed says so, and what needs no import', async () => {
+    for (const ending of ['mjs', 'ts']) {
+      const path = join(folder, `lonely.config.${ending}`)
+      writeFileSync(path, "import { defineConfig } from 'millrace'\nexport default defineConfig({ preset: 'memory' })\n")
+      const result = await cli(['config', 'lint', path])
+      expect([ending, result.code, oneLine(result)]).toEqual([ending, 2, expect.stringMatching(/MR_CONFIG_FILE: .*lonely\.config\.\w+: it cannot be read: .*; install millrace in the folder of the file or in one above it, or use .*\.json or \.yaml$/)])
+    }
+  })
+
   it('lint without a name checks the one of the folder, and says where there is none', async () => {
     const here = join(folder, 'here')
     mkdirSync(here)

@@ -21,6 +21,7 @@ export const errorTable = {
   // a broker as an object
   MR_BROKER_NOT_SERVING: row('operational', true, -1, 503, 'this broker has no address for clients: {reason}'),
   MR_BROKER_STARTED: row('operational', false, -1, 500, 'this broker was started before, and a broker is started once; make another with createBroker'),
+  MR_BROKER_STOPPED: row('operational', false, -1, 500, 'this broker was stopped before it was started, and does not start any more; make another with createBroker'),
   // the command line
   MR_CLI_CONFIRM_NEEDED: row('request', false, 42, 400, '{what}, and nobody is at a terminal to be asked; add --yes, or see with --dry-run what it would do'),
   MR_CLI_INPUT: row('request', false, 42, 400, '{path}, line {line}: {reason}'),

@@ -121,6 +121,12 @@ describe('a broker is started once', () => {
     expect(await broker.stop()).toEqual([])
   })
 
+  it('and not at all where it was stopped before', async () => {
+    const broker = await createBroker({ preset: 'memory' })
+    expect(await broker.stop()).toEqual([])
+    await expect(broker.start()).rejects.toMatchObject({ code: 'MR_BROKER_STOPPED' })
+  })
+
   it('and not again after it was stopped', async () => {
     const broker = await createBroker({ preset: 'memory' })
     await broker.start()

@@ -13,6 +13,12 @@ describe('settings from the environment', () => {
     expect(environmentLayer({ MILLRACE_BOOTSTRAP: 'x' }, new Set(['MILLRACE_BOOTSTRAP']))).toEqual(new Map())
   })
 
+  it('tell of a variable that is named after a flag what stands in its place', () => {
+    expect(() => environmentLayer({ MILLRACE_DATA: '/a' })).toThrow(/MILLRACE_DATA.*--data is MILLRACE_LOG_DIRS here/)
+    expect(() => environmentLayer({ MILLRACE_LISTEN: '0.0.0.0:9092' })).toThrow(/MILLRACE_LISTENERS here, as in PLAINTEXT:/)
+    expect(() => environmentLayer({ MILLRACE_HTTP: 'off' })).toThrow(/MILLRACE_HTTP.*no variable/)
+  })
+
   it('tell every setting apart', () => {
     expect(new Set(brokerConfigTable.map((row) => row.name.replaceAll('.', '_'))).size).toBe(brokerConfigTable.length)
   })
