@@ -75,8 +75,10 @@ async function prepare(world: RecoveryWorld, options: RecoveryOptions): Promise<
   const { path } = options
   const marked = `${recoveringPath(path)}/${recoveryReportName}`
   if (files.stat(marked) !== undefined) {
-    const report = { ...JSON.parse(readText(files, marked)) as RecoveryReport, kept: keptPath(files, path) }
-    return { report, isResumed: true, carryOut: () => Promise.resolve(swap(files, path, report.kept)) }
+    const found = JSON.parse(readText(files, marked)) as RecoveryReport
+    // The old metadata may have its new name already.
+    const toKeep = keptPath(files, path)
+    return { report: { ...found, kept: toKeep ?? found.kept }, isResumed: true, carryOut: () => Promise.resolve(swap(files, path, toKeep)) }
   }
   const left = await readDamagedStore(world, path, `${path}.salvage`)
   const found = options.dataDirectories.flatMap((directory) => findPartitions(files, directory))

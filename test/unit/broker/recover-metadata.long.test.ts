@@ -1,95 +1,17 @@
 import { describe, expect, it } from 'vitest'
+import { withRecovery } from '../../../src/broker/recovery/recover-metadata.ts'
 import { entryKey, hardStateKey, pointerKey } from '../../../src/kernel/consensus-log/store-layout.ts'
-import { type KeyValueStore } from '../../../src/kernel/ports/key-value-store.ts'
-import { withRecovery, type RecoveryReport } from '../../../src/broker/recovery/recover-metadata.ts'
 import { enumerateCrashes } from '../../../src/testkit/world/crash-enumeration.ts'
 import { LogKeyValueEngine } from '../../../src/testkit/world/log-key-value-engine.ts'
-import { MemoryFileSystem } from '../../../src/testkit/world/memory-file-system.ts'
-import { SeededRandom } from '../../../src/testkit/world/seeded-random.ts'
+import { type MemoryFileSystem } from '../../../src/testkit/world/memory-file-system.ts'
 import { makeController, startController } from '../plugins/cluster-metadata/controller-bench.ts'
 import { clusterId } from '../plugins/cluster-metadata/core/metadata-fixtures.ts'
+import { bytesOf as contentOf } from '../plugins/storage-local/store-subjects.ts'
+import { damageSnapshot, made, metadataPath, options, put, putPartition, recover, remove, topicsOf, worldOn } from './recovery-disk.ts'
 
-const path = '/meta'
-const encoder = new TextEncoder()
+const path = metadataPath
 
-function put(files: MemoryFileSystem, name: string, text: string): void {
-  files.makeDirectory(name.slice(0, name.lastIndexOf('/')))
-  const file = files.open(name, 'ensure')
-  file.write([encoder.encode(text)], 0)
-  file.syncNow()
-  file.close()
-  for (let at = name.lastIndexOf('/'); at >= 0; at = at === 0 ? -1 : name.lastIndexOf('/', at - 1)) files.syncDirectory(name.slice(0, Math.max(1, at)))
-}
-
-function bytesOf(files: MemoryFileSystem, name: string): string {
-  const file = files.open(name, 'read')
-  const bytes = new Uint8Array(file.size())
-  file.read(bytes, 0, bytes.length, 0)
-  file.close()
-  return Buffer.from(bytes).toString('hex')
-}
-
-/** A partition as a broker leaves it. */
-function putPartition(files: MemoryFileSystem, directory: string, topicId: string, options: { readonly records?: string, readonly epoch?: number } = {}): void {
-  put(files, `${directory}/partition.metadata`, `version: 0\ntopic_id: ${topicId}`)
-  put(files, `${directory}/00000000000000000000.log`, options.records ?? 'records')
-  if (options.epoch !== undefined) put(files, `${directory}/leader-epoch-checkpoint`, `0\n1\n${options.epoch} 0\n`)
-}
-
-interface Made {
-  readonly files: MemoryFileSystem
-  readonly ids: ReadonlyMap<string, string>
-}
-
-/** Topics created one by one, `snapshotEntries` a snapshot, each with the directories of its two partitions; `orders` has a setting of its own. */
-async function made(names: readonly string[], snapshotEntries = 1000): Promise<Made> {
-  const files = new MemoryFileSystem()
-  const { controller, stop } = await startController(new LogKeyValueEngine(files), { files, snapshotEntries })
-  await controller.registerBroker({ nodeId: 1, incarnationId: 'B00000000000000000000A', endpoints: [], rack: undefined, directoryIds: [] })
-  const ids = new Map<string, string>()
-  for (const name of names) {
-    const configs = new Map(name === 'orders' ? [['retention.ms', '1234']] : [])
-    const [topic] = await controller.createTopics([{ name, partitions: 2, replicationFactor: 1, assignment: undefined, configs }], false)
-    ids.set(name, topic!.id)
-    for (let partition = 0; partition < 2; partition++) putPartition(files, `/data/${name}-${partition}`, topic!.id, { epoch: 7 })
-  }
-  await stop()
-  put(files, '/data/meta.properties', `version=1\ncluster.id=${clusterId}\nnode.id=1\n`)
-  return { files, ids }
-}
-
-const options = { dataDirectories: ['/data'], path, nodeId: 1 }
-const worldOn = (files: MemoryFileSystem) => ({ engine: new LogKeyValueEngine(files), files, random: new SeededRandom(1) })
-
-async function recover(files: MemoryFileSystem): Promise<RecoveryReport> {
-  return await withRecovery(worldOn(files), options, async ({ report, carryOut }) => {
-    await carryOut()
-    return report
-  })
-}
-
-async function edit(files: MemoryFileSystem, change: (store: KeyValueStore) => Promise<void>): Promise<void> {
-  const store = await new LogKeyValueEngine(files).open(`${path}/log`)
-  await change(store)
-  await store.close()
-}
-
-const remove = (files: MemoryFileSystem, ...keys: readonly Uint8Array[]) =>
-  edit(files, (store) => store.write(keys.map((key) => ({ key, value: undefined })), { sync: true }))
-
-/** What a broker that is started has. */
-async function topicsOf(files: MemoryFileSystem) {
-  const running = await startController(new LogKeyValueEngine(files), { files, seed: 2 })
-  const image = running.metadata.image()
-  const topics = [...image.topics.values()].map((topic) => ({
-    name: topic.name, id: topic.id, partitions: topic.partitions.length, retention: topic.overrides.get('retention.ms'), epochs: topic.partitions.map(({ leaderEpoch }) => leaderEpoch),
-    leaders: topic.partitions.map(({ leader }) => leader),
-  }))
-  await running.controller.registerBroker({ nodeId: 1, incarnationId: 'B00000000000000000001A', endpoints: [], rack: undefined, directoryIds: [] })
-  const { first } = await running.controller.allocateProducerIds(1, running.metadata.image().brokers.get(1)!.epoch)
-  await running.stop()
-  return { topics: topics.sort((one, other) => (one.name < other.name ? -1 : 1)), clusterId: image.clusterId, nextProducerId: first }
-}
+const bytesOf = (files: MemoryFileSystem, name: string): string => Buffer.from(contentOf(files, name)).toString('hex')
 
 describe('a recovery', () => {
   it('of a log that is whole but for its witness keeps every topic with its settings, and says that it cannot know more', async () => {
@@ -132,12 +54,7 @@ describe('a recovery', () => {
 
   it('with a rotten newest snapshot goes back to the one before, and loses nothing', async () => {
     const { files } = await made(['a', 'b', 'c', 'd', 'orders', 'e', 'f', 'g'], 3)
-    await edit(files, async (store) => {
-      const pieces = await store.range({ from: Uint8Array.of(0x73), to: Uint8Array.of(0x74) })
-      const [key, value] = pieces.at(-1)!
-      value[5]! ^= 16
-      await store.write([{ key, value }], { sync: true })
-    })
+    await damageSnapshot(files)
     await expect(startController(new LogKeyValueEngine(files), { files })).rejects.toMatchObject({ code: 'MR_CLUSTER_METADATA_CORRUPT' })
     const report = await recover(files)
     expect(report).toMatchObject({ isWhole: true, lostCommands: 0, assumed: [], lastIndex: 10 })
@@ -210,6 +127,18 @@ describe('a recovery', () => {
     expect(bytesOf(files, `${path}/log/store.log`)).toBe(before)
     await expect(startController(new LogKeyValueEngine(files), { files })).rejects.toMatchObject({ code: 'MR_CLUSTER_METADATA_CORRUPT' })
     await recover(files)
+    expect((await topicsOf(files)).topics.map(({ name }) => name)).toEqual(['orders'])
+  })
+
+  it('that ended between its two renames says where the old metadata is when it is run again', async () => {
+    const { files } = await made(['orders'])
+    await remove(files, entryKey(2))
+    const before = bytesOf(files, `${path}/log/store.log`)
+    files.faults.add({ operation: 'rename', path: `${path}.recovering`, error: 'EIO', times: 1 })
+    await expect(recover(files)).rejects.toMatchObject({ code: 'MR_FILE_FAILED' })
+    expect(files.stat(path)).toBeUndefined()
+    expect(await recover(files)).toMatchObject({ kept: '/meta.before-recovery.1' })
+    expect(bytesOf(files, '/meta.before-recovery.1/log/store.log')).toBe(before)
     expect((await topicsOf(files)).topics.map(({ name }) => name)).toEqual(['orders'])
   })
 

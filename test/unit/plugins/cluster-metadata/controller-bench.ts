@@ -22,6 +22,8 @@ export interface ControllerOptions {
   readonly snapshotEntries?: number
   /** Where an engine keeps its stores, if it takes space. */
   readonly files?: FileSystem
+  /** That there is one tells a store that is gone from one that was never made. */
+  readonly foundPartition?: string
   /** Another one for each life, where ids must not repeat. */
   readonly seed?: number
   readonly wrap?: (consensus: Consensus) => Consensus
@@ -30,7 +32,7 @@ export interface ControllerOptions {
 /** Voter, controller and publisher over an engine, not started. */
 export function makeController(engine: KeyValueEngine, options: ControllerOptions = {}): RunningController {
   const fatal = { fatal: (error: unknown) => { throw error } }
-  const consensus = new SingleVoter({ nodeId: 1, clusterId: options.clusterId ?? clusterId, path: '/meta', snapshotEntries: options.snapshotEntries ?? 1000, snapshotBytes: 1 << 24, reserveBytes: 0 }, voterWorld(engine, fatal, options.files))
+  const consensus = new SingleVoter({ nodeId: 1, clusterId: options.clusterId ?? clusterId, path: '/meta', snapshotEntries: options.snapshotEntries ?? 1000, snapshotBytes: 1 << 24, reserveBytes: 0, foundPartition: options.foundPartition }, voterWorld(engine, fatal, options.files))
   const metadata = new MetadataPublisher()
   const random = new Prng(options.seed ?? 1)
   const controller = new ControllerService({ clusterId: options.clusterId ?? clusterId, rules, settingsOf }, options.wrap?.(consensus) ?? consensus, metadata,
