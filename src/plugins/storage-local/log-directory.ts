@@ -20,6 +20,7 @@ import { type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts
 import { syncAll } from './log-trim.ts'
 import { LostLogs, hadRecords } from './lost-logs.ts'
 import { RecoveryPoints } from './recovery-points.ts'
+import { isDamage, loadTwice } from './second-look.ts'
 import { type RedoFigures } from './metrics.ts'
 import { type RedoMember } from './redo-log.ts'
 import { SegmentedLog } from './segmented-log.ts'
@@ -178,14 +179,15 @@ export class LogDirectory implements LogHome {
       this.world.files.remove(this.mark(parsed, 'delete'))
       return nothingLoaded
     }
-    const state = new LogState({ topic: parsed.topic, partition: parsed.partition, topicId }, directory, this.options.defaults, this.world, this)
-    const log = new SegmentedLog(state, this.flusher, this.redo.log)
-    this.logs.set(name, log)
     try {
-      return loadLog(state, { ...known, redo })
+      return loadTwice(this.world, () => {
+        const state = new LogState({ topic: parsed.topic, partition: parsed.partition, topicId }, directory, this.options.defaults, this.world, this)
+        this.logs.set(name, new SegmentedLog(state, this.flusher, this.redo.log))
+        return loadLog(state, { ...known, redo })
+      })
     } catch (error) {
-      if (!isMillraceError(error, 'MR_LOG_CORRUPT') && !isMillraceError(error, 'MR_RECORD_CORRUPT')) throw error
-      this.fence(name, log, known, error)
+      if (!isDamage(error)) throw error
+      this.fence(name, this.logs.get(name)!, known, error)
       return nothingLoaded
     }
   }
@@ -370,7 +372,7 @@ export class LogDirectory implements LogHome {
   }
 
   /** Keeps a damaged log from being served, now and at the next start: its recovery point is above the damage, so that it is seen as such again. */
-  private fence(name: string, log: SegmentedLog, known: KnownOfLog, error: MillraceError): void {
+  private fence(name: string, log: SegmentedLog, known: KnownOfLog, error: Error & { readonly details: Readonly<Record<string, unknown>> }): void {
     const damagedAt = Number(error.details.offset ?? 0)
     this.fenced.set(name, { ...known, recoveryPoint: Math.max(known.recoveryPoint ?? 0, damagedAt + 1) })
     this.redo.giveBack(log.id)

@@ -279,7 +279,7 @@ class LogLoader {
     return seal.endOffset
   }
 
-  private recover(believes: boolean): void {
+  private recover(believes: boolean, isSecond = false): void {
     const { log, known } = this
     const first = this.firstToCheck()
     const begin = log.segments[first]!
@@ -290,10 +290,10 @@ class LogLoader {
     // A snapshot of behind there, if it turns out to be below the end, leaves fewer batches to replay.
     this.replaysProducers = !snapshotOffsets(log).some(covered => covered > from)
     if (this.replaysProducers) recoverProducers(log, from, resume === undefined ? undefined : { segment: begin, indexes: resume.indexes })
-    const recovery = new LogRecovery(log, known, { replaysProducers: this.replaysProducers, believes })
+    const recovery = new LogRecovery(log, known, { replaysProducers: this.replaysProducers, believes, looksTwice: !isSecond })
     try {
       const end = recovery.run(first, resume)
-      if (end === undefined) this.recover(false)
+      if (end === undefined) this.recover(false, !believes)
       else this.checkEnd(end)
     } finally {
       this.scannedBytes += recovery.scannedBytes

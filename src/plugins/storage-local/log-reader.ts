@@ -5,6 +5,7 @@ import { type PooledBuffer } from './core/buffer-pool.ts'
 import { entryHolds } from './io/index-file.ts'
 import { type Segment } from './io/segment.ts'
 import { type LogState } from './log-state.ts'
+import { Doubt } from './second-look.ts'
 
 const nothing = new Uint8Array(0)
 const noRelease = (): void => {}
@@ -24,7 +25,7 @@ const hintsKept = 8
  *
  * What was there before this process began is checked when it is read for the first time: each batch against its checksum and its CRC, so many
  * bytes at a time that the event loop is not held up. A read ends before what is damaged, and one that begins there fails with MR_LOG_ROTTEN; whatever lies
- * behind is served. What this process wrote, or has checked once, is not checked again: at the rate of fetches that costs more than the
+ * behind is served. What is damaged by one read is read once more first. What this process wrote, or has checked once, is not checked again: at the rate of fetches that costs more than the
  * rest of the read.
  *
  * While a read off the loop is under way its log may be cut, its segment deleted, or all of it closed. It then ends with the data, begins
@@ -97,6 +98,8 @@ class ReadRun {
   private truncations = 0
   private distrusted = false
   private problem = ''
+  /** Was not as it was written, and is read once more. */
+  private doubt: Doubt | undefined
 
   constructor(reader: LogReader, log: LogState, request: ReadRequest, sink: ReadSink) {
     this.reader = reader
@@ -182,7 +185,7 @@ class ReadRun {
     const problem = segment.endSure && !this.placedBySums ? undefined
       : this.checked(() => segment.sums.endProblem(segment.sizeBytes, nextBase, this.placedBySums ? this.position : -1))
     if (problem === 'begin anew') return this.begin()
-    if (problem !== undefined) return this.end(this.damage(this.placedBySums ? this.position : segment.sizeBytes, problem))
+    if (problem !== undefined) return this.condemn(this.placedBySums ? this.position : segment.sizeBytes, problem)
     segment.endSure = true
     this.goOn(bytes)
   }
@@ -274,6 +277,7 @@ class ReadRun {
     }
     log.world.integrity.firstReadBytes += end - at
     segment.prove(position + at, position + end)
+    log.intact(segment, position + at, position + end)
     return end
   }
 
@@ -316,11 +320,14 @@ class ReadRun {
 
   private damaged(buffer: PooledBuffer, at: number, reason: string): void {
     buffer.release()
-    this.end(this.damage(this.position + at, reason))
+    this.condemn(this.position + at, reason)
   }
 
-  private damage(position: number, reason: string): Error {
-    return this.log.damaged(this.segment, position, reason, this.request.offset)
+  private condemn(position: number, reason: string): void {
+    const { log, segment } = this
+    if (this.doubt !== undefined || !log.suspects(segment, position)) return this.end(log.damaged(segment, position, reason, this.request.offset))
+    this.doubt = new Doubt(segment, position, reason)
+    this.begin()
   }
 
   /** The index led to no batch: once more with one made from the batches. */
@@ -338,6 +345,7 @@ class ReadRun {
 
   private finish(bytes: Uint8Array, release: () => void): void {
     this.ended = true
+    if (this.doubt !== undefined) this.log.cleared(this.doubt)
     this.reader.over(this)
     this.sink.read(bytes, release)
   }

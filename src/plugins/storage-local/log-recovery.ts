@@ -9,6 +9,7 @@ import { hideSegment } from './io/segment-removal.ts'
 import { setAsideFile, setAsideTail } from './io/set-aside.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { type LogState } from './log-state.ts'
+import { tellMisread } from './second-look.ts'
 
 /** Where the scan of a segment ended before its last byte, and why. */
 interface Problem {
@@ -40,14 +41,20 @@ export class LogRecovery {
   private readonly durableTo: number
   private readonly replaysProducers: boolean
   private readonly believes: boolean
+  private readonly looksTwice: boolean
+  private wasMisread = false
 
-  /** `believes`: what was written is there, so that checksums need not be made; see `run`. */
+  /**
+   * `believes`: what was written is there, so that checksums need not be made; see `run`. `looksTwice`: what is wrong is read once more before anything is made of
+   * it.
+   */
   constructor(
     log: LogState, known: Pick<KnownOfLog, 'recoveryPoint' | 'startOffset' | 'redo'>,
-    { replaysProducers, believes }: { readonly replaysProducers: boolean, readonly believes: boolean },
+    { replaysProducers, believes, looksTwice }: { readonly replaysProducers: boolean, readonly believes: boolean, readonly looksTwice: boolean },
   ) {
     this.log = log
     this.believes = believes
+    this.looksTwice = looksTwice
     this.recoveryPoint = known.recoveryPoint
     this.startOffset = known.startOffset
     this.durableTo = durableTo(known)
@@ -56,7 +63,8 @@ export class LogRecovery {
 
   /**
    * Checks from the segment `first` on, from within it where `resume` says so. Gives the end of the log; undefined, with all files as they
-   * are, when it was to believe what it finds and found something that cannot be believed: then everything is to be checked.
+   * are, when it was to believe what it finds and found something that cannot be believed, or found something wrong that reads well when it is read once more: then
+   * everything is to be checked again.
    */
   run(first: number, resume: ResumePoint | undefined): number | undefined {
     const { log } = this
@@ -72,7 +80,7 @@ export class LogRecovery {
       end = segment.endOffset
       segment.sidesSynced = false
       if (problem === undefined) continue
-      if (this.believes) return undefined
+      if (this.believes || this.wasMisread) return undefined
       this.cut(index, problem)
       break
     }
@@ -115,14 +123,32 @@ export class LogRecovery {
       }
       return scan.problem === undefined ? undefined : { position: scan.position, reason: scan.problem }
     })
+    if (problem !== undefined && this.looksTwice && !this.believes) {
+      this.wasMisread = this.readsWell(segment, problem, again => this.problemOf(again, end, segment, nextBase) === undefined && !(recalls && sums.recall(kept, again.bytes, again.at, again.position) === 'differs'))
+    }
     // The scan that follows one which cannot believe what it found has to find the same.
-    if (recalls && !(this.believes && problem !== undefined)) sums.keepFirst(kept)
+    if (recalls && !(problem !== undefined && (this.believes || this.wasMisread))) sums.keepFirst(kept)
     segment.endOffset = end
     // What is believed is checked when it is first read.
     if (this.believes) segment.trustFrom(segment.sizeBytes, end)
     else segment.trustFrom(from, resume?.offset ?? segment.baseOffset)
     segment.open(indexes, false, resume === undefined)
     return problem
+  }
+
+  /** Whether a batch that was found wrong is there when it is read once more. */
+  private readsWell(segment: Segment, { position, reason }: Problem, isRight: (scan: BatchScan) => boolean): boolean {
+    const { integrity } = this.log.world
+    segment.sums.forgetWindow()
+    const isWell = segment.withFile(file => {
+      const again = new BatchScan(file, position, segment.sizeBytes)
+      return again.next() && isRight(again)
+    })
+    if (!isWell) return false
+    integrity.failed('first')
+    const { topic, partition } = this.log.id
+    tellMisread(this.log.world, { topic, partition, path: segment.path('.log'), position, reason })
+    return true
   }
 
   /**

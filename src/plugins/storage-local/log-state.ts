@@ -13,6 +13,7 @@ import { CheckpointFile } from './io/checkpoint-file.ts'
 import { type SegmentFacts } from './io/segment-facts.ts'
 import { Segment } from './io/segment.ts'
 import { type LogHome, type LogWorld } from './log-world.ts'
+import { Doubt, tellMisread } from './second-look.ts'
 
 /** What a partition log is made of; the classes around it are what can be done with it. */
 export class LogState {
@@ -51,6 +52,8 @@ export class LogState {
   /** Told when `failure` is set, to end what is under way. */
   readonly onFailure: ((error: Error) => void)[] = []
   private epochChangesWritten = -1
+  /** A look-up is under way that is done again where it meets damage. */
+  private looksTwice = false
 
   constructor(id: PartitionId, directory: string, settings: TopicSettings, world: LogWorld, home: LogHome) {
     this.id = id
@@ -191,17 +194,60 @@ export class LogState {
   }
 
   /**
-   * The batch at a position of a segment is not what was written. Takes note of it, once, and gives the error for who asked: the log goes on
+   * The batch at a position of a segment is not what was written, by two reads. Takes note of it, once, and gives the error for who asked: the log goes on
    * serving what is intact.
    */
-  damaged(segment: Segment, position: number, reason: string, asked = segment.baseOffset): MillraceError {
+  damaged(segment: Segment, position: number, reason: string, asked = segment.baseOffset): Error {
     const { topic, partition } = this.id
+    if (this.looksTwice && this.suspects(segment, position)) return new Doubt(segment, position, reason)
     const place = segment.sums.offsetsAt(position)
     const first = place?.first ?? asked
     const next = place?.next ?? Math.max(first + 1, this.segments[this.segments.indexOf(segment) + 1]?.baseOffset ?? this.end)
     const damage = { topic, partition, path: segment.path('.log'), position, first, last: next - 1, reason }
     this.world.integrity.damaged(damage)
     return new MillraceError('MR_LOG_ROTTEN', { ...damage, next })
+  }
+
+  /**
+   * The batch at a position is not what was written, by one read. Gives whether it is to be read once more, from the disk or the page cache: memory and bus may
+   * have been at fault. Not where it is known to be damaged.
+   */
+  suspects(segment: Segment, position: number): boolean {
+    const { integrity } = this.world
+    if (integrity.knows(segment.path('.log'), position)) return false
+    integrity.failed('first')
+    segment.sums.forgetWindow()
+    return true
+  }
+
+  /** It was what was written, the second time. */
+  cleared({ segment, position, reason }: Pick<Doubt, 'segment' | 'position' | 'reason'>): void {
+    const { topic, partition } = this.id
+    tellMisread(this.world, { topic, partition, path: segment.path('.log'), position, reason })
+  }
+
+  /** The bytes of a range were found as they were written: damage that was told of there was none of the disk, or is repaired. */
+  intact(segment: Segment, start: number, end: number): void {
+    for (const { path, position, first, last } of this.world.integrity.forget(segment.path('.log'), start, end)) {
+      this.world.logger.warn('what was damaged reads well now, and is served', { topic: this.id.topic, partition: this.id.partition, path, position, first, last })
+    }
+  }
+
+  /** Runs a look-up; once more from its beginning where it meets what is not as it was written. */
+  lookUp<T>(run: () => T): T {
+    if (this.looksTwice) return run()
+    this.looksTwice = true
+    try {
+      return run()
+    } catch (error) {
+      if (!(error instanceof Doubt)) throw error
+      this.looksTwice = false
+      const found = run()
+      this.cleared(error)
+      return found
+    } finally {
+      this.looksTwice = false
+    }
   }
 
   closed(): MillraceError {

@@ -81,7 +81,7 @@ function cut(log: LogState, offset: number): void {
     active.open(active.indexes(), true, false)
     active.resumeSums()
   }
-  const { position, baseOffset } = active.find(offset)
+  const { position, baseOffset } = log.lookUp(() => active.find(offset))
   active.truncate(position, baseOffset)
   forgetDamage(log, active, position)
   syncAll(log)

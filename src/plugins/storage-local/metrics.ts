@@ -49,6 +49,9 @@ export function redoCounter(metrics: Metrics, path: string): CountRedo {
 /** What an operator sees of the integrity of the logs. `nowMs` is monotonic. */
 export function observeIntegrity(metrics: Metrics, integrity: IntegrityLedger, nowMs: () => number): void {
   metrics.gauge('millrace_log_damaged_places', 'Places in segments that were found damaged since the start, and are not served.', () => integrity.damageCount)
+  const failed = (read: string): Counter => metrics.counter('millrace_log_failed_checks_total', 'Checks of bytes from the disk that failed, by whether it was the first read of them or the second. First ones without a second one are faults on the way.', { read })
+  const counters = { first: failed('first'), second: failed('second') }
+  integrity.onFailedCheck = read => { counters[read].add(1) }
   metrics.gauge('millrace_log_first_read_checked_bytes', 'Bytes that were checked at their first read since the start.', () => integrity.firstReadBytes)
   metrics.gauge('millrace_scrub_bytes', 'Bytes of closed segments that the scrubber has checked since the start.', () => integrity.scrubbedBytes)
   metrics.gauge('millrace_scrub_sums_made', 'Segments without checksums that the scrubber has made some for since the start.', () => integrity.sumsMade)

@@ -6,6 +6,7 @@ import { offsetProblem } from './io/index-file.ts'
 import { type Segment } from './io/segment.ts'
 import { type LogState } from './log-state.ts'
 import { type LogWorld } from './log-world.ts'
+import { Doubt } from './second-look.ts'
 
 export interface ScrubberOptions {
   /** 0: nothing is read. */
@@ -78,6 +79,8 @@ class SegmentScrub {
   private buffer = new Uint8Array(chunkBytes)
   /** Of a segment that has no checksums: what they are made from. */
   private made: { readonly indexes: SegmentIndexes, end: number } | undefined
+  /** Is not as it was written, and is read once more. */
+  private doubt: Doubt | undefined
 
   constructor(world: LogWorld, log: LogState, segment: Segment) {
     this.world = world
@@ -146,20 +149,24 @@ class SegmentScrub {
   private check(read: number): void {
     const { segment, buffer } = this
     let at = 0
-    const prove = (): void => { segment.prove(this.position, this.position + at) }
+    const prove = (): void => {
+      segment.prove(this.position, this.position + at)
+      this.log.intact(segment, this.position, this.position + at)
+    }
     while (at + batchHeaderBytes <= read) {
       const problem = this.headerProblem(at)
       const size = batchBytesOf(buffer, at)
       if (problem === undefined && at + size > read && this.position + at + size <= segment.sizeBytes) break
       const wrong = problem ?? (at + size <= read && crcValid(buffer, at) ? undefined : 'the CRC of the batch does not match')
       if (wrong === undefined) {
+        if (this.doubt?.position === this.position + at) this.log.cleared(this.doubt)
         this.take(at, size)
         at += size
         continue
       }
       prove()
-      this.position = this.condemn(this.position + at, wrong)
-      return
+      this.position += at
+      return this.refuse(wrong)
     }
     prove()
     if (at === 0) return this.larger(read)
@@ -187,6 +194,13 @@ class SegmentScrub {
     made.end = lastOffsetOf(buffer, at) + 1
   }
 
+  /** The next read begins at the same place, or, where that has been done, behind what is damaged. */
+  private refuse(reason: string): void {
+    const { segment, position, log } = this
+    if (this.doubt?.position === position || !log.suspects(segment, position)) this.position = this.condemn(position, reason)
+    else this.doubt = new Doubt(segment, position, reason)
+  }
+
   /** Gives where the next batch begins, as far as that is known: else the end of the segment. */
   private condemn(position: number, reason: string): number {
     const { segment, log } = this
@@ -201,7 +215,7 @@ class SegmentScrub {
   private larger(read: number): void {
     const wanted = read < batchHeaderBytes ? 0 : batchBytesOf(this.buffer, 0)
     if (wanted > this.buffer.length) this.buffer = new Uint8Array(wanted)
-    else this.position = this.condemn(this.position, 'no whole batch is left')
+    else this.refuse('no whole batch is left')
   }
 
   private finish(): void {

@@ -102,7 +102,7 @@ export class SegmentedLog implements PartitionLog {
 
   locate(timestampMs: number | 'max', endOffset: number): TimestampHit | undefined {
     this.state.check()
-    return this.state.guard(() => locateRecord(this.state, timestampMs, endOffset))
+    return this.state.guard(() => this.state.lookUp(() => locateRecord(this.state, timestampMs, endOffset)))
   }
 
   epochEnd(epoch: number): EpochEnd {

@@ -24,6 +24,10 @@ export class IntegrityLedger {
   /** Full passes of the scrubber since the start, and when the last one ended (monotonic; -1 for none). */
   passes = 0
   lastPassMs = -1
+  /** How often bytes were not what was written, by whether it was their first read or the second that follows on it. */
+  readonly failedChecks = { first: 0, second: 0 }
+  /** Told of each of these. */
+  onFailedCheck: (read: 'first' | 'second') => void = () => {}
   private readonly found = new Map<string, LogDamage>()
   private readonly report: (damage: LogDamage) => void
   private count = 0
@@ -37,17 +41,30 @@ export class IntegrityLedger {
   get damages(): readonly LogDamage[] { return [...this.found.values()] }
   get damageCount(): number { return this.count }
 
+  /** Whether the place is known to be damaged. */
+  knows(path: string, position: number): boolean {
+    return this.found.has(`${path} ${position}`)
+  }
+
+  failed(read: 'first' | 'second'): void {
+    this.failedChecks[read]++
+    this.onFailedCheck(read)
+  }
+
+  /** What was read twice, and wrong both times. */
   damaged(damage: LogDamage): void {
     const key = `${damage.path} ${damage.position}`
     if (this.found.has(key)) return
+    this.failed('second')
     this.count++
     if (this.found.size < listedMax) this.found.set(key, damage)
     this.report(damage)
   }
 
-  /** A segment is deleted, or cut to so many bytes: what was wrong with it is of no concern any more. Gives what is forgotten. */
-  forget(path: string, sizeBytes = 0): LogDamage[] {
-    const gone = this.damages.filter(damage => damage.path === path && damage.position >= sizeBytes)
+  /** A range of a segment is gone, or was read well: what was wrong with it is of no concern any more. Gives what is forgotten. */
+  forget(path: string, start = 0, end = Infinity): LogDamage[] {
+    if (this.found.size === 0) return []
+    const gone = this.damages.filter(damage => damage.path === path && damage.position >= start && damage.position < end)
     for (const damage of gone) this.found.delete(`${damage.path} ${damage.position}`)
     return gone
   }

@@ -313,8 +313,10 @@ export class SegmentSums {
     return undefined
   }
 
+  /** By two reads: the first may be at fault. */
   private unsound(): string | undefined {
-    return sumsProblem(this.world.files, this.path, this.header, this.end + (this.sealed === undefined || this.dirty ? 0 : sealBytes))
+    const problem = (): string | undefined => sumsProblem(this.world.files, this.path, this.header, this.end + (this.sealed === undefined || this.dirty ? 0 : sealBytes))
+    return problem() === undefined ? undefined : problem()
   }
 
   private load(): void {

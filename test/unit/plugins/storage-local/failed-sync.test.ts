@@ -104,11 +104,25 @@ test('a start on a full disk that has no room to write the end of a log once mor
   expect(heir.logger.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual([expect.stringMatching(/not written once more: the disk is full/)])
 })
 
-test('an end of a log that reads differently a moment later is not written over itself, and served by a later start', async () => {
+/** The first read of a load is the check's, the second the one before it is written over itself. */
+const misreadAt = (files: MemoryFileSystem, load: number): unknown =>
+  files.faults.add({ operation: 'read', path: /\.log$/, damage: 'bit flipped', place: { position: 70, bit: 1 }, skip: 2 * load + 1, times: 1 })
+
+test('an end of a log that reads differently a moment later is not written over itself: it is checked once more, and served', async () => {
   const { killed, log } = await killedInDoubt()
-  // The first read is the check's.
-  killed.faults.add({ operation: 'read', path: /\.log$/, damage: 'bit flipped', place: { position: 70, bit: 1 }, skip: 1, times: 1 })
+  misreadAt(killed, 0)
   const heir = await startedOn(killed, 0)
+  expect(heir.logger.lines.filter(({ level }) => level !== 'info').map(({ message }) => message)).toEqual([expect.stringMatching(/^bytes were read wrong/)])
+  expect(heir.store.find(log.id.topicId, 0)!.endOffset).toBe(3)
+  const found = await startedOn(killed.afterCrash({ keepUnsynced: 'all' }), 0)
+  expect(found.store.find(log.id.topicId, 0)!.endOffset).toBe(3)
+})
+
+test('an end of a log that reads differently in both checks is not written over itself, and served by a later start', async () => {
+  const { killed, log } = await killedInDoubt()
+  for (const load of [0, 1]) misreadAt(killed, load)
+  const heir = await startedOn(killed, 0)
+  expect(killed.counts.of('read: bit flipped')).toBe(2)
   expect(heir.logger.lines.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual([expect.stringMatching(/damaged and not served/)])
   const found = await startedOn(killed.afterCrash({ keepUnsynced: 'all' }), 0)
   expect(found.store.find(log.id.topicId, 0)!.endOffset).toBe(3)
