@@ -76,20 +76,29 @@ export function batchPairs(record: Uint8Array): readonly LevelPair[] | undefined
   })
 }
 
-/** Numbers of the tables that a MANIFEST says are in use; undefined when it cannot be read. */
-export function tablesInUse(manifest: Uint8Array): ReadonlySet<number> | undefined {
+/** The files that a MANIFEST says are in use, by their numbers. */
+export interface FilesInUse {
+  readonly tables: ReadonlySet<number>
+  /** The write-ahead log that the next open reads; 0 for none yet. Its name was on the disk before the MANIFEST said so. */
+  readonly log: number
+}
+
+/** Undefined when the MANIFEST cannot be read. */
+export function filesInUse(manifest: Uint8Array): FilesInUse | undefined {
   return attempt(() => {
-    const tables = new Set<number>()
-    for (const record of logRecords(manifest)) applyEdit(new LevelReader(record), tables)
-    return tables
+    const inUse = { tables: new Set<number>(), log: 0 }
+    for (const record of logRecords(manifest)) applyEdit(new LevelReader(record), inUse)
+    return inUse
   })
 }
 
-function applyEdit(reader: LevelReader, tables: Set<number>): void {
+function applyEdit(reader: LevelReader, inUse: { readonly tables: Set<number>, log: number }): void {
+  const { tables } = inUse
   while (!reader.atEnd) {
     const tag = reader.varint()
     if (tag === 1) reader.piece(reader.varint())
-    else if (tag === 2 || tag === 3 || tag === 4 || tag === 9) reader.varint()
+    else if (tag === 2) inUse.log = reader.varint()
+    else if (tag === 3 || tag === 4 || tag === 9) reader.varint()
     else if (tag === 5) {
       reader.varint()
       reader.piece(reader.varint())

@@ -4,7 +4,7 @@ import { ClassicLevel } from 'classic-level'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
 import { type KeyValueEngine, type KeyValueStore } from '../kernel/ports/key-value-store.ts'
 import { errnoOf, fileError } from './file-error.ts'
-import { batchPairs, logRecords, readTable, tablesInUse, type LevelPair } from './level-files.ts'
+import { batchPairs, filesInUse, logRecords, readTable, type LevelPair } from './level-files.ts'
 import { LevelKeyValueStore, type LevelDatabase } from './level-key-value-store.ts'
 import { snappyUncompress } from './level-snappy.ts'
 import { NodeFileSystem } from './node-file-system.ts'
@@ -28,7 +28,7 @@ export class LevelKeyValueEngine implements KeyValueEngine {
     if (found === 'parts') throw new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason: 'it has files of a LevelDB and no CURRENT, which names the ones that count' })
     openHere.add(place)
     try {
-      if (found === 'store') checkTables(place, path)
+      if (found === 'store') checkFiles(place, path)
       const database: LevelDatabase = new ClassicLevel(place, { keyEncoding: 'view', valueEncoding: 'view' })
       await database.open()
       // LevelDB renames CURRENT into place and leaves it at that.
@@ -76,19 +76,27 @@ function intactPairs(place: string): LevelPair[] {
 }
 
 /**
- * LevelDB takes a damaged table as it is: it hands out wrong bytes, and on some ends the process. So what is in use is checked before it is opened.
- * What else is wrong with the files LevelDB says itself.
+ * LevelDB takes a damaged table as it is: it hands out wrong bytes, and on some ends the process. A log that is missing it takes for an empty one, and then removes the
+ * tables that its MANIFEST does not name, which may be all that is left of what the log held: so may a power cut leave it that comes while it opens a store, on a disk
+ * where the name of the new CURRENT is lost and that of the old log is gone. So both are looked at before it is opened. What else is wrong with the files LevelDB says itself.
  */
-function checkTables(place: string, path: string): void {
+function checkFiles(place: string, path: string): void {
   const current = readFileSync(join(place, 'CURRENT'), 'latin1').trim()
   if (!/^MANIFEST-\d+$/.test(current) || !existsSync(join(place, current))) return
-  for (const number of tablesInUse(readFileSync(join(place, current))) ?? []) {
-    const stem = String(number).padStart(6, '0')
+  const inUse = filesInUse(readFileSync(join(place, current)))
+  const fault = (reason: string): MillraceError => new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason })
+  if (inUse === undefined) return
+  const log = `${stemOf(inUse.log)}.log`
+  if (inUse.log > 0 && !existsSync(join(place, log))) throw fault(`its log ${log} is missing, and ${current} says that it is in use`)
+  for (const number of inUse.tables) {
+    const stem = stemOf(number)
     const name = [`${stem}.ldb`, `${stem}.sst`].find((each) => existsSync(join(place, each)))
-    const fault = name === undefined ? undefined : readTable(readFileSync(join(place, name)), snappyUncompress).fault
-    if (fault !== undefined) throw new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason: `table ${name}: ${fault}` })
+    const found = name === undefined ? undefined : readTable(readFileSync(join(place, name)), snappyUncompress).fault
+    if (found !== undefined) throw fault(`table ${name}: ${found}`)
   }
 }
+
+const stemOf = (number: number): string => String(number).padStart(6, '0')
 
 /** Makes the directory if there is none. LevelDB syncs what is in it, not its name; without that a power cut takes the whole store. */
 function realPathOf(path: string): string {

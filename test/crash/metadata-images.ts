@@ -31,7 +31,7 @@ export interface MetadataImagesResult {
 }
 
 /** A store as a kill left it, and all that was acknowledged in it. */
-interface Template {
+export interface Template {
   readonly directory: string
   readonly commands: readonly string[]
   readonly term: number
@@ -92,7 +92,7 @@ const voterOn = (path: string): SingleVoter => new SingleVoter({ nodeId: 1, clus
   voterWorld(new LevelKeyValueEngine(), { fatal: () => {} }, files))
 
 /** So many lives of a voter, the last of which is ended as a kill ends it: LevelDB's log is as it was when the last command was acknowledged. */
-async function makeTemplate(directory: string, lives: number, appends: number): Promise<Template> {
+export async function makeTemplate(directory: string, lives: number, appends: number): Promise<Template> {
   const working = `${directory}.working`
   mkdirSync(directory)
   mkdirSync(working)
@@ -110,7 +110,8 @@ async function makeTemplate(directory: string, lives: number, appends: number): 
   return { directory, commands: machine.commands.map(digest), term: machine.ledTerm }
 }
 
-async function startOn(directory: string, template: Template): Promise<string> {
+/** `refused` where the error says what to do, `whole`, or what is wrong. */
+export async function startOn(directory: string, template: Template): Promise<string> {
   const voter = voterOn(directory)
   const machine = new NotedMachine()
   try {

@@ -49,12 +49,18 @@ export class DirectoryCheckpoints {
   writeLater(of: CheckpointKind, done: (error: unknown) => void): void {
     if (!this.topicIdsChanged) return this.begin(() => this.fileOf(of).writeLater(this.textOf(of), done), done)
     this.topicIdsChanged = false
-    const finished = (error: unknown): void => {
-      if (error === undefined) return this.writeLater(of, done)
+    const failed = (error: unknown): void => {
       this.topicIdsChanged = true
       done(error)
     }
-    this.begin(() => this.data.topicIds.writeLater(this.topicIds(), finished), finished)
+    this.begin(() => this.data.topicIds.writeLater(this.topicIds(), error => {
+      if (error !== undefined) return failed(error)
+      // Names of one directory reach the disk in any order. Offsets of a log whose topic is not known would not keep it from beginning anew, empty, where its directory is lost.
+      this.begin(() => {
+        this.data.topicIds.syncName()
+        this.writeLater(of, done)
+      }, failed)
+    }), failed)
   }
 
   private begin(run: () => void, failed: (error: unknown) => void): void {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import snappy from 'snappy'
 import { Prng } from '../../../src/base/prng.ts'
-import { batchPairs, logRecords, readTable, tablesInUse } from '../../../src/platform/level-files.ts'
+import { batchPairs, filesInUse, logRecords, readTable } from '../../../src/platform/level-files.ts'
 import { LevelKeyValueEngine, repairLevel } from '../../../src/platform/level-key-value-engine.ts'
 import { snappyUncompress } from '../../../src/platform/level-snappy.ts'
 
@@ -57,7 +57,9 @@ describe('the files of a LevelDB', () => {
     const found = new Map([...newest].filter(([, { value }]) => value !== undefined).map(([key, { value }]) => [key, hex(value!)]))
     expect([...found].sort()).toEqual([...content].sort())
     const manifest = named(path, /^MANIFEST-/)[0]!
-    expect([...tablesInUse(readFileSync(manifest))!].map((number) => join(path, `${String(number).padStart(6, '0')}.ldb`)).sort()).toEqual(tables.sort())
+    const inUse = filesInUse(readFileSync(manifest))!
+    expect(named(path, /\.log$/)).toEqual([join(path, `${String(inUse.log).padStart(6, '0')}.log`)])
+    expect([...inUse.tables].map((number) => join(path, `${String(number).padStart(6, '0')}.ldb`)).sort()).toEqual(tables.sort())
     expect(tables.length).toBeGreaterThan(1)
   })
 

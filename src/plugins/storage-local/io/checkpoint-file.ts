@@ -42,11 +42,7 @@ export class CheckpointFile {
   /** Durable when it returns. */
   write(text: string): void {
     this.writes++
-    if (text === this.current) {
-      if (!this.currentDurable) this.files.syncDirectory(this.directory)
-      this.currentDurable = true
-      return
-    }
+    if (text === this.current) return this.syncName()
     const file = this.files.open(`${this.path}.tmp`, 'ensure')
     try {
       replaceContent(file, this.stored(text))
@@ -61,8 +57,8 @@ export class CheckpointFile {
   }
 
   /**
-   * The same off the event loop, for what is a bound and no promise: after a power cut the file may be the one before. A `write` in the
-   * meantime wins. `done` is called once, later or at once when there is nothing to do.
+   * The same off the event loop, for what is a bound and no promise: after a power cut the file may be the one before, until
+   * `syncName` or a `write` of the same. A `write` in the meantime wins. `done` is called once, later or at once when there is nothing to do.
    */
   writeLater(text: string, done: (error: unknown) => void): void {
     if (text === this.current) return done(undefined)
@@ -81,6 +77,13 @@ export class CheckpointFile {
       }
       done(undefined)
     })
+  }
+
+  /** Makes durable what `writeLater` has put in place. */
+  syncName(): void {
+    if (this.currentDurable || this.current === undefined) return
+    this.files.syncDirectory(this.directory)
+    this.currentDurable = true
   }
 
   private stored(text: string): string {

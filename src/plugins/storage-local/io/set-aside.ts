@@ -20,12 +20,11 @@ export function setAsideTail(files: FileSystem, directory: string, name: string,
   for (let number = 1; ; number++) {
     const path = `${directory}/${setAsideName(tail, number)}`
     const there = files.stat(path)
-    if (there === undefined) {
-      copy(files, source, position, end, path)
-      files.syncDirectory(directory)
-      return path
-    }
-    if (there.kind === 'file' && there.bytes === end - position && holds(files, path, source, position)) return path
+    if (there === undefined) copy(files, source, position, end, path)
+    else if (there.kind !== 'file' || there.bytes !== end - position || !holds(files, path, source, position)) continue
+    // Also of a copy that is there: whoever made it may have ended before its name was on the disk.
+    files.syncDirectory(directory)
+    return path
   }
 }
 
