@@ -2,7 +2,7 @@ import { batchReaching, lengthIsSound, run, runEnd } from '../../kernel/log/batc
 import { type ReadRequest, type ReadSink } from '../../kernel/ports/partition-log.ts'
 import { baseOffsetOf, batchBytesOf, batchHeaderBytes, crcValid, lastOffsetOf, magicOf } from '../../kernel/record/batch-header.ts'
 import { type PooledBuffer } from './core/buffer-pool.ts'
-import { entryHolds } from './io/index-file.ts'
+import { entryHolds, offsetProblem } from './io/index-file.ts'
 import { type Segment } from './io/segment.ts'
 import { type LogState } from './log-state.ts'
 import { Doubt } from './second-look.ts'
@@ -226,13 +226,13 @@ class ReadRun {
   private arrived(buffer: PooledBuffer, length: number, read: number): void {
     const { request } = this
     const { bytes } = buffer
-    if (read < length) return this.damaged(buffer, 0, 'the file is shorter than it was')
+    if (read < length) return this.suspect(buffer, 0, 'the file is shorter than it was')
     if (this.entryOffset >= 0 && !(length >= batchHeaderBytes && entryHolds(bytes, 0, this.entryOffset))) return this.distrust(buffer)
     this.placedBySums = false
     const at = this.reaching(bytes, length)
     if (at < 0) return this.rotten(buffer, -at - 1)
     if (at + batchHeaderBytes > length) return this.again(buffer, at, batchHeaderBytes, Math.max(request.maxBytes, batchHeaderBytes))
-    if (magicOf(bytes, at) !== 2 || !lengthIsSound(bytes, at)) return this.damaged(buffer, at, 'no batch begins there')
+    if (magicOf(bytes, at) !== 2 || !lengthIsSound(bytes, at)) return this.suspect(buffer, at, 'no batch begins there')
     const first = batchBytesOf(bytes, at)
     const wanted = baseOffsetOf(bytes, at) < request.endOffset && (first <= request.maxBytes || request.atLeastOneBatch)
     if (wanted && at + first > length) return this.again(buffer, at, first, first)
@@ -255,10 +255,16 @@ class ReadRun {
     const { segment, position, request } = this
     if (position >= segment.trustedFrom) return batchReaching(bytes, 0, length, request.offset)
     let at = 0
+    let end = segment.baseOffset
     while (at + batchHeaderBytes <= length) {
       const problem = this.checked(() => segment.check(bytes, at, position + at))
       if (problem !== undefined) return this.problemAt(at, problem)
-      if (lastOffsetOf(bytes, at) >= request.offset || !lengthIsSound(bytes, at)) break
+      // What is no batch says nothing of where the next one begins.
+      if (magicOf(bytes, at) !== 2 || !lengthIsSound(bytes, at)) break
+      const unfit = offsetProblem({ bytes, at }, end, segment.baseOffset)
+      if (unfit !== undefined) return this.problemAt(at, this.judged(unfit))
+      end = lastOffsetOf(bytes, at) + 1
+      if (end > request.offset) break
       at += batchBytesOf(bytes, at)
     }
     return at
@@ -269,7 +275,7 @@ class ReadRun {
     const { segment, position, log } = this
     let end = at
     while (end < found && (end === at || end - at < checkedBytesMax)) {
-      const problem = this.checked(() => segment.check(bytes, end, position + end)) ?? (crcValid(bytes, end) ? undefined : 'the CRC of the batch does not match')
+      const problem = this.checked(() => segment.check(bytes, end, position + end)) ?? (crcValid(bytes, end) ? undefined : end > at ? 'not this time' : this.judged('the CRC of the batch does not match'))
       if (problem !== undefined && end === at) return this.problemAt(end, problem)
       if (problem !== undefined) break
       run.lastAt = end
@@ -289,6 +295,11 @@ class ReadRun {
     return wereKept && !sums.isKept ? 'begin anew' : problem
   }
 
+  /** What is wrong, unless the checksums are, by which it was found. */
+  private judged(reason: string): string {
+    return this.checked(() => this.segment.sums.judge(reason)) ?? 'begin anew'
+  }
+
   private problemAt(at: number, problem: string): number {
     this.problem = problem
     return -1 - at
@@ -299,16 +310,18 @@ class ReadRun {
     this.position += at
     this.entryOffset = -1
     const left = this.segment.sizeBytes - this.position
-    if (left > 0 && left < needed) {
-      this.problem = this.checked(() => this.segment.sums.judge('the batch is longer than the segment')) ?? 'begin anew'
-      return this.rotten(buffer, 0)
-    }
+    if (left !== 0 && left < needed) return this.suspect(buffer, 0, 'the batch is longer than the segment')
     buffer.release()
     try {
       this.bring(bytes)
     } catch (error) {
       this.end(this.log.home.fault(error))
     }
+  }
+
+  private suspect(buffer: PooledBuffer, at: number, reason: string): void {
+    this.problem = this.judged(reason)
+    this.rotten(buffer, at)
   }
 
   /** What was asked of the checksums has come to `problem`. */
@@ -332,7 +345,7 @@ class ReadRun {
 
   /** The index led to no batch: once more with one made from the batches. */
   private distrust(buffer: PooledBuffer): void {
-    if (this.distrusted) return this.damaged(buffer, 0, 'no batch begins there')
+    if (this.distrusted) return this.suspect(buffer, 0, 'no batch begins there')
     buffer.release()
     this.distrusted = true
     try {

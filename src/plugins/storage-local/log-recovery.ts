@@ -49,7 +49,7 @@ export class LogRecovery {
    * it.
    */
   constructor(
-    log: LogState, known: Pick<KnownOfLog, 'recoveryPoint' | 'startOffset' | 'redo'>,
+    log: LogState, known: Pick<KnownOfLog, 'recoveryPoint' | 'startOffset' | 'redo' | 'cache' | 'highWatermark'>,
     { replaysProducers, believes, looksTwice }: { readonly replaysProducers: boolean, readonly believes: boolean, readonly looksTwice: boolean },
   ) {
     this.log = log
@@ -237,9 +237,12 @@ export class LogRecovery {
   }
 }
 
-/** Up to where the log was on the disk, as far as is known. */
-export function durableTo({ recoveryPoint, redo }: Pick<KnownOfLog, 'recoveryPoint' | 'redo'>): number {
-  return Math.max(recoveryPoint ?? 0, redo?.durableTo ?? 0)
+/**
+ * Up to where the log was on the disk, as far as is known. Without a recovery point, which only damage takes, the high watermark stands for it
+ * where the system has not gone down: no watermark is above what was written.
+ */
+export function durableTo({ recoveryPoint, redo, cache, highWatermark }: Pick<KnownOfLog, 'recoveryPoint' | 'redo' | 'cache' | 'highWatermark'>): number {
+  return Math.max(recoveryPoint ?? (cache === 'intact' ? highWatermark : 0), redo?.durableTo ?? 0)
 }
 
 /** Removes the files of a segment that nobody reads. */

@@ -202,7 +202,10 @@ export class LogState {
     if (this.looksTwice && this.suspects(segment, position)) return new Doubt(segment, position, reason)
     const place = segment.sums.offsetsAt(position)
     const first = place?.first ?? asked
-    const next = place?.next ?? Math.max(first + 1, this.segments[this.segments.indexOf(segment) + 1]?.baseOffset ?? this.end)
+    const behind = Math.max(first + 1, this.segments[this.segments.indexOf(segment) + 1]?.baseOffset ?? this.end)
+    // Behind the end of a file that was cut off nothing is left of its segment. Whoever asked must get on, wherever the damage begins.
+    const known = position < segment.sizeBytes ? place?.next : undefined
+    const next = known === undefined || known <= asked ? behind : known
     const damage = { topic, partition, path: segment.path('.log'), position, first, last: next - 1, reason }
     this.world.integrity.damaged(damage)
     return new MillraceError('MR_LOG_ROTTEN', { ...damage, next })

@@ -218,8 +218,7 @@ export class SegmentSums {
 
   /** The seal, if every entry is what was written. Reads all of them. */
   soundSeal(): SegmentSeal | undefined {
-    const { seal } = this
-    return seal === undefined || this.unsound() !== undefined ? undefined : seal
+    return this.seal === undefined || this.unsound() !== undefined ? undefined : this.seal
   }
 
   /** Something that does not fit with a batch being where they say. Undefined when it is these that are wrong. */
@@ -230,28 +229,24 @@ export class SegmentSums {
   /** Where the last batch begins that may hold `offset`; the first one where all are above. -1 when nothing is known. */
   placeOf(offset: number): number {
     if (!this.isKept || this.filed === 0) return -1
-    const relative = offset - this.baseOffset
-    const index = this.floor(at => entryOffset(this.window, at) <= relative)
-    return this.positionOf(Math.max(0, index))
+    return this.positionOf(Math.max(0, this.floor(at => entryOffset(this.window, at) <= offset - this.baseOffset)))
   }
 
-  /** First offset of the batch at `position` and of what follows it; undefined where that is not known. */
+  /** First offset of the batch at `position` and of what follows it, as far as the entries that say so are what was written; undefined where that is not known. */
   offsetsAt(position: number): { readonly first: number, readonly next: number | undefined, readonly end: number | undefined } | undefined {
     const index = this.isKept ? this.indexAt(position) : -1
-    if (index < 0) return undefined
+    if (index < 0 || !this.isIntact(index)) return undefined
     const entry = this.entry(index)
     const first = this.baseOffset + entryOffset(this.window, entry)
-    if (index + 1 === this.filed) return { first, next: this.sealed?.endOffset, end: this.sealed?.sizeBytes }
+    const seal = index + 1 === this.filed ? this.soundSeal() : undefined
+    if (index + 1 === this.filed || !this.isIntact(index + 1)) return { first, next: seal?.endOffset, end: seal?.sizeBytes }
     const next = this.entry(index + 1)
     return { first, next: this.baseOffset + entryOffset(this.window, next), end: entryPosition(this.window, next) }
   }
 
   /** Whether an intact entry says something else of this batch: for recovery, which knows that all entries up to here are of batches before it. */
   recall(index: number, bytes: Uint8Array, at: number, position: number): 'agrees' | 'differs' | 'nothing' {
-    if (!this.isKept || index >= this.filed) return 'nothing'
-    const before = this.checkBefore(index)
-    const entry = this.entry(index)
-    if (checkAfter(this.window, entry, before) !== entryCheck(this.window, entry)) return 'nothing'
+    if (!this.isKept || index >= this.filed || !this.isIntact(index)) return 'nothing'
     return this.agrees(index, bytes, at, position) ? 'agrees' : 'differs'
   }
 
@@ -270,8 +265,7 @@ export class SegmentSums {
     const next = this.cursor + 1
     if (next < this.filed && this.positionOf(next) === position) return this.cursor = next
     const found = this.floor(at => entryPosition(this.window, at) <= position)
-    if (found < 0 || this.positionOf(found) !== position) return -1
-    return this.cursor = found
+    return found < 0 || this.positionOf(found) !== position ? -1 : this.cursor = found
   }
 
   /** They are wrong, or do not say all: they are not asked again, and the file is removed. */
@@ -353,9 +347,15 @@ export class SegmentSums {
   }
 
   private checkBefore(index: number): number {
-    if (index === 0) return this.seed
-    const entry = this.entry(index - 1)
-    return entryCheck(this.window, entry)
+    const entry = index === 0 ? -1 : this.entry(index - 1)
+    return entry < 0 ? this.seed : entryCheck(this.window, entry)
+  }
+
+  /** Whether the entry follows the one before it as it was written. */
+  private isIntact(index: number): boolean {
+    const before = this.checkBefore(index)
+    const entry = this.entry(index)
+    return checkAfter(this.window, entry, before) === entryCheck(this.window, entry)
   }
 
   /** Index of the last entry in the file of which something is true that is true of none behind one of which it is not. */

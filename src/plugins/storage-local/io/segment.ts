@@ -291,6 +291,9 @@ export class Segment implements ActiveSegment, AgingSegment {
     this.indexFiles = new IndexFiles(this.world.files, this.stem)
     this.ownIndexes = rebuilt.indexes
     this.indexesSure = true
+    this.isObscure ||= rebuilt.problem !== undefined
+    // What is appended now must be found without a step through what could not be read.
+    if (rebuilt.problem !== undefined) rebuilt.indexes.bytesSinceEntry = Infinity
     this.takeRebuilt(rebuilt)
   }
 
