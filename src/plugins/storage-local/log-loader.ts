@@ -167,12 +167,14 @@ class LogLoader {
 
   /**
    * The `.log` of a segment is the first of its files to go, but not before the log start is durably behind it, and segments that are cut
-   * away go the newest first: otherwise it was taken away.
+   * away go the newest first: otherwise it was taken away. Only a power cut may leave it out, where nothing of it was on the disk yet: a roll waits for
+   * no name. What is behind that hole was not either, and the recovery sees to it.
    */
   private checkOrphans({ orphans, segments }: DirectoryPlan): void {
     const { log, known } = this
     for (const baseOffset of orphans) {
       if (baseOffset < known.startOffset || !segments.some(other => other > baseOffset)) continue
+      if (!known.clean && known.recoveryPoint !== undefined && baseOffset >= durableTo(known)) continue
       const path = `${log.directory}/${segmentFileName(baseOffset, '.log')}`
       const entries = (['.index', '.timeindex'] as const).some(suffix => (log.world.files.stat(`${log.directory}/${segmentFileName(baseOffset, suffix)}`)?.bytes ?? 0) > 0)
       if (entries) throw log.corrupt(baseOffset, path, 'the segment is missing, and its indexes are there')

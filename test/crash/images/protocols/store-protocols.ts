@@ -91,6 +91,16 @@ export const keeping: readonly CrashProtocol[] = [
     },
   }),
   storeProtocol({
+    // One after another before anything of them is on the disk: any of their names may be there without those of before.
+    name: 'rolls at once', vary: anyDisk, prepare: begun(2, small),
+    run: async (stage, logs) => {
+      for (const log of logs) {
+        for (let count = 0; count < 10; count++) stage.put(log, { records: 2, bytes: 30 })
+        await stage.turns(30)
+      }
+    },
+  }),
+  storeProtocol({
     name: 'roll, durability os', vary: anyDisk,
     prepare: stage => begun(2, { ...small, durability: 'os' })(stage),
     run: async (stage, logs) => {
