@@ -4,16 +4,25 @@ import { brokerConfigs } from '../config/broker-config-table.ts'
 import { MillraceError } from '../errors/millrace-error.ts'
 import { type Plugin } from './define-plugin.ts'
 
+const strictConfigs = new WeakMap<Plugin['config'], Plugin['config']>()
+
+/** The plugin's schema with unknown keys refused. Kept: zod makes code for each new one when it is first used. */
+function strictConfig({ config }: Plugin): Plugin['config'] {
+  let strict = strictConfigs.get(config)
+  if (strict === undefined) strictConfigs.set(config, strict = config.strict())
+  return strict
+}
+
 /** Checks what was configured for a plugin; throws MR_HOST_SETTING naming plugin, key and remedy. */
 export function parsePluginSettings(plugin: Plugin, given: unknown): Record<string, unknown> {
-  const parsed = plugin.config.strict().safeParse(given ?? {})
+  const parsed = strictConfig(plugin).safeParse(given ?? {})
   if (parsed.success) return parsed.data
   throw describeIssue(plugin, parsed.error.issues[0]!)[0]!
 }
 
 /** Everything that is wrong with what was configured for a plugin: MR_HOST_SETTING each; none when it is right. */
 export function pluginSettingFaults(plugin: Plugin, given: unknown): readonly MillraceError[] {
-  const parsed = plugin.config.strict().safeParse(given ?? {})
+  const parsed = strictConfig(plugin).safeParse(given ?? {})
   return parsed.success ? [] : parsed.error.issues.flatMap((issue) => describeIssue(plugin, issue))
 }
 

@@ -76,7 +76,8 @@ class SegmentScrub {
   private readonly log: LogState
   private readonly segment: Segment
   private position = 0
-  private buffer = new Uint8Array(chunkBytes)
+  /** No longer than the segment: there may be thousands of small ones. */
+  private buffer: Uint8Array
   /** Of a segment that has no checksums: what they are made from. */
   private made: { readonly indexes: SegmentIndexes, end: number } | undefined
   /** Is not as it was written, and is read once more. */
@@ -86,6 +87,7 @@ class SegmentScrub {
     this.world = world
     this.log = log
     this.segment = segment
+    this.buffer = new Uint8Array(Math.min(chunkBytes, segment.sizeBytes))
   }
 
   run(paceMs: (bytes: number) => number, after: (ms: number, go: () => void) => void, done: () => void): void {

@@ -19,7 +19,7 @@ export interface CrashOfDisk {
 }
 
 export function applyChange(content: DiskContent, change: DiskChange): void {
-  if (change.kind === 'write') content.write(change.bytes, change.position)
+  if (change.kind === 'write') content.write(change.bytes, change.position, true)
   else content.truncate(change.bytes)
 }
 

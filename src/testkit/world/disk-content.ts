@@ -63,13 +63,16 @@ export class DiskContent {
     return result
   }
 
-  write(bytes: Uint8Array, position: number): void {
+  /** With `kept` nobody changes the bytes any more: whole chunks of them need no copy. */
+  write(bytes: Uint8Array, position: number, kept = false): void {
     const end = position + bytes.length
     for (let from = position; from < end;) {
       const index = Math.floor(from / chunkBytes)
       const inChunk = from - index * chunkBytes
       const count = Math.min(chunkBytes - inChunk, end - from)
-      this.own(index, inChunk + count).set(bytes.subarray(from - position, from - position + count), inChunk)
+      const piece = bytes.subarray(from - position, from - position + count)
+      if (kept && count === chunkBytes) this.replace(index, piece)
+      else this.own(index, inChunk + count).set(piece, inChunk)
       from += count
     }
     if (bytes.length > 0 && end > this.length) this.length = end
@@ -100,24 +103,35 @@ export class DiskContent {
     this.length = size
   }
 
-  /** A chunk that may be changed, of this many bytes or more. */
-  private own(index: number, bytes: number): Uint8Array {
+  /** The bytes of a whole chunk, which stay whose they are. */
+  private replace(index: number, bytes: Uint8Array): void {
+    this.ownChunks(index)
+    this.chunks[index] = { owner: nobody, bytes }
+  }
+
+  private ownChunks(index: number): void {
     if (this.chunksAreShared) {
       this.chunks = this.chunks.slice()
       this.chunksAreShared = false
     }
+    while (this.chunks.length < index) this.chunks.push(undefined)
+  }
+
+  /** A chunk that may be changed, of this many bytes or more. */
+  private own(index: number, bytes: number): Uint8Array {
+    this.ownChunks(index)
     const found = this.chunks[index]
     if (found !== undefined && found.owner === this.owner && found.bytes.length >= bytes) return found.bytes
     const had = found?.bytes ?? noBytes
     const made = bytes <= had.length ? had.slice() : new Uint8Array(Math.min(chunkBytes, Math.max(bytes, had.length * 2, 64)))
     if (bytes > had.length) made.set(had)
-    while (this.chunks.length < index) this.chunks.push(undefined)
     this.chunks[index] = { owner: this.owner, bytes: made }
     return made
   }
 }
 
 const noBytes = new Uint8Array(0)
+const nobody = {}
 
 const digests = new WeakMap<Uint8Array, string>()
 

@@ -24,6 +24,8 @@ export class DiskFile {
   private current: DiskContent
   private durable: DiskContent
   private unsynced: DiskChange[] = []
+  /** The disk has not what readers see, beyond what was not synced: a sync has failed. */
+  private differs = false
   /** Never changed, so that forks share them. */
   private readonly earlier: DiskContent[] = []
 
@@ -66,7 +68,7 @@ export class DiskFile {
 
   /** The bytes, one at least, are the file's from then on. */
   write(bytes: Uint8Array, position: number, number: number): void {
-    this.current.write(bytes, position)
+    this.current.write(bytes, position, true)
     this.unsynced.push({ number, kind: 'write', position, bytes })
   }
 
@@ -85,14 +87,17 @@ export class DiskFile {
     const changes = this.takeTo(mark)
     if (changes.length === 0) return
     this.remember()
-    for (const change of changes) applyChange(this.durable, change)
+    if (this.unsynced.length === 0 && !this.differs) this.durable = this.current.copy()
+    else for (const change of changes) applyChange(this.durable, change)
   }
 
   /** A failed sync. No later one writes these blocks, and it may well succeed; a power cut takes them. */
   failTo(mark: number, blocks: FailedSyncBlocks, crash: CrashOfDisk): void {
     const changes = this.takeTo(mark)
+    if (changes.length > 0 && blocks !== 'drop') this.differs = true
     if (blocks === 'some') this.durable = crashedContent(this.durable, changes, crash)
     if (blocks !== 'drop') return
+    this.differs = false
     this.current = this.durable.copy()
     for (const change of this.unsynced) applyChange(this.current, change)
   }
@@ -102,6 +107,8 @@ export class DiskFile {
    * position at which they lie, as often as it takes.
    */
   damage(position: number, length: number, change: (bytes: Uint8Array, position: number) => void): void {
+    // What `change` makes of the bytes may hang on them.
+    this.differs = true
     for (const content of [this.current, this.durable]) {
       const bytes = content.slice(position, Math.max(0, Math.min(length, content.size - position)))
       change(bytes, position)
@@ -120,6 +127,7 @@ export class DiskFile {
 
   /** Damage on the medium: all from there on is gone, also what was to be written there. */
   cutOff(bytes: number, number: number): void {
+    this.differs = true
     for (const content of [this.current, this.durable]) if (bytes < content.size) content.truncate(bytes)
     if (this.unsynced.length > 0) this.unsynced.push({ number, kind: 'truncate', bytes })
   }
@@ -129,6 +137,7 @@ export class DiskFile {
     const forked = new DiskFile(this.current.copy(), this.modifiedMs)
     forked.durable = this.durable.copy()
     forked.unsynced = this.unsynced.slice()
+    forked.differs = this.differs
     forked.links = this.links
     forked.number = this.number
     forked.earlier.push(...this.earlier)

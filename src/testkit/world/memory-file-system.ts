@@ -9,7 +9,7 @@ import { DiskContent } from './disk-content.ts'
 import { DiskDirectory, type DiskNode, type NameChange } from './disk-directory.ts'
 import { DiskFile } from './disk-file.ts'
 import { contentDigest, crashedTree, forkTree } from './disk-tree.ts'
-import { badPath, nodeAt, placeAt, type NamePlace } from './disk-walk.ts'
+import { badPath, nodeAt, placeAt, wayToPlace, type NamePlace } from './disk-walk.ts'
 import { type FaultCounts } from './fault-counts.ts'
 import { type FileFaults, type FileOperation, type FileOperationKind, type Hit } from './file-faults.ts'
 import { MemoryDisk, type MemoryFileSystemOptions } from './memory-disk.ts'
@@ -107,9 +107,9 @@ export class MemoryFileSystem implements FileSystem, PageCache {
     if (moved === undefined) throw failure('MR_FILE_NOT_FOUND', 'rename', from)
     if ((source.slash || target.slash) && moved.kind === 'file') throw failure('MR_FILE_NOT_FOUND', 'rename', from, 'ENOTDIR')
     if (moved === target.node) return
-    if (source.way.some(directory => directory === target.node)) throw failure('MR_FILE_EXISTS', 'rename', from, 'ENOTEMPTY')
+    if (wayToPlace(this.root, from).some(directory => directory === target.node)) throw failure('MR_FILE_EXISTS', 'rename', from, 'ENOTEMPTY')
     if (moved.kind === 'directory') {
-      if (target.way.includes(moved)) throw failure('MR_FILE_FAILED', 'rename', from, 'EINVAL')
+      if (wayToPlace(this.root, to).includes(moved)) throw failure('MR_FILE_FAILED', 'rename', from, 'EINVAL')
       if (target.node?.kind === 'file') throw failure('MR_FILE_NOT_FOUND', 'rename', from, 'ENOTDIR')
       if (target.node !== undefined && target.node.entries.size > 0) throw failure('MR_FILE_EXISTS', 'rename', from)
     } else if (target.node?.kind === 'directory') throw failure('MR_FILE_FAILED', 'rename', from, 'EISDIR')

@@ -5,7 +5,7 @@ const recentMax = 200
 /** What happened in a simulation: a hash of all of it, and the last events in words. Two runs of one seed have equal hashes. */
 export class SimTrace {
   private readonly hash = new TraceHash()
-  private readonly recent: string[] = []
+  private readonly recent: { readonly nowMs: number, readonly event: string }[] = []
   private next = 0
   private count = 0
 
@@ -20,7 +20,7 @@ export class SimTrace {
     this.hash.addNumber(nowMs)
     this.hash.addText(event)
     this.count++
-    this.recent[this.next] = `${nowMs.toFixed(3)} ${event}`
+    this.recent[this.next] = { nowMs, event }
     this.next = (this.next + 1) % recentMax
   }
 
@@ -35,6 +35,6 @@ export class SimTrace {
 
   /** The last events, oldest first; at most 200. */
   lastEvents(limit = recentMax): string[] {
-    return [...this.recent.slice(this.next), ...this.recent.slice(0, this.next)].slice(-limit)
+    return [...this.recent.slice(this.next), ...this.recent.slice(0, this.next)].slice(-limit).map(({ nowMs, event }) => `${nowMs.toFixed(3)} ${event}`)
   }
 }

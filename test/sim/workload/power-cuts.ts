@@ -140,7 +140,8 @@ function actor(stage: Stage, name: string, prng: Prng) {
   const world = stage.sim.clientWorld(name)
   const raw = new RawClient(world, prng.fork('raw client'), 300)
   const client = clientOf(stage.sim, name)
-  const records = new RandomRecords(prng.fork('records'), name)
+  // What counts here is how often the power is cut, not how much is written between.
+  const records = new RandomRecords(prng.fork('records'), name, 0.03)
   const operations = [
     ...new RawProducer(stage, raw, world, prng.fork('raw producer'), records).operations,
     ...new RawReader(stage, raw, world, prng.fork('raw reader')).operations.filter(({ name: what }) => what !== 'raw slow reader'),

@@ -36,17 +36,25 @@ function addPart(hash: TraceHash, bytes: Uint8Array | null): void {
 export class RandomRecords {
   private readonly prng: Prng
   private readonly prefix: string
-  private count = 0
+  private readonly manyShare: number
+  private made = 0
 
-  constructor(prng: Prng, prefix: string) {
+  /** `manyShare`: how often there are many records at once. */
+  constructor(prng: Prng, prefix: string, manyShare = 0.1) {
     this.prng = prng
     this.prefix = prefix
+    this.manyShare = manyShare
+  }
+
+  /** How many records go at once: up to `few`, or, now and then, 50 to `many`. */
+  count(few: number, many: number): number {
+    return this.prng.chance(this.manyShare) ? this.prng.between(50, many) : this.prng.between(1, few)
   }
 
   /** `once`: for idempotent producers; it is to be stored at most once. */
   next(once: boolean, valueBytesMax: number): RandomRecord {
     const { prng } = this
-    const name = `${once ? 'once' : 'many'}-${this.prefix}-${this.count++}`
+    const name = `${once ? 'once' : 'many'}-${this.prefix}-${this.made++}`
     const headers: RecordHeader[] = [{ key: nameHeader, value: encoder.encode(name) }]
     while (prng.chance(0.2)) headers.push({ key: `h${prng.below(3)}`, value: prng.chance(0.2) ? null : prng.bytes(prng.below(12)) })
     const record = {

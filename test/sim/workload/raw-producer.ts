@@ -165,8 +165,7 @@ export class RawProducer {
 
   private batch(producerId: number, producerEpoch: number, baseSequence: number): Batch {
     const { prng } = this
-    const count = prng.chance(0.1) ? prng.between(50, 200) : prng.between(1, 12)
-    const records = this.records.many(count, producerId >= 0, prng.chance(0.05) ? 3000 : 120)
+    const records = this.records.many(this.records.count(12, 200), producerId >= 0, prng.chance(0.05) ? 3000 : 120)
     const builder = new BatchBuilder(this.world.compression)
     const nowMs = testEpochMs + this.stage.sim.world.nowMs
     for (const { key, value, headers } of records) {

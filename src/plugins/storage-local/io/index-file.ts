@@ -98,7 +98,7 @@ export function resumeBelow(files: FileSystem, segment: IndexedFile, offset: num
 /** The indexes of a segment from the headers of its batches. */
 export function rebuild(segment: IndexedFile, intervalBytes: number, reason: string): LoadedIndexes {
   const indexes = SegmentIndexes.empty(segment.baseOffset)
-  const scan = new BatchScan(segment.file, 0, segment.sizeBytes, new Uint8Array(1 << 20), segment.check)
+  const scan = new BatchScan(segment.file, 0, segment.sizeBytes, new Uint8Array(Math.min(1 << 20, segment.sizeBytes)), segment.check)
   let endOffset = segment.baseOffset
   let problem: string | undefined
   while (scan.next()) {
