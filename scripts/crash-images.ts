@@ -1,18 +1,17 @@
 /**
  * Cuts the power between and inside all steps of every file protocol, and recovers each disk that may be left:
  *
- *   npm run crash:images                        100,000 images, on two cores
+ *   npm run crash:images                        100,000 images
  *   npm run crash:images -- --images 10000 --seed 7
+ *   npm run crash:images -- --jobs 8            in eight processes
  *   npm run crash:images -- --protocol truncate --seed 7 --moment 12 --image 3    one image again, as a fault names it
  *
  * Round after round, each of all protocols with the next seed, until there are so many. Ends with 1 when an image was not recovered as promised.
  */
-import { fork, type ChildProcess } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { crashProtocols } from '../test/crash/images/crash-protocols.ts'
 import { commandFor, runProtocol, type CrashFault, type ProtocolResult } from '../test/crash/images/crash-protocol.ts'
 import { scriptOptionsOrExit } from './script-options.ts'
+import { isWorker, serveTasks, WorkerPool } from './worker-pool.ts'
 
 /** Of each moment. */
 const bounds = { most: 24, random: 8, subsetsOf: 5 }
@@ -23,7 +22,7 @@ const usage = `Usage: npm run crash:images [-- OPTIONS]
   --protocol NAME  only this one
   --moment N --image N   with --protocol and --seed: this image alone
   --moments N      of each run no more moments than so many, spread evenly: a smaller round (default: all)
-  --workers N      processes at work (default: 2)
+  --jobs N         processes at work (default: 1)
   -o json          the result as one JSON object on stdout
 
 Protocols: ${crashProtocols.map(({ name }) => name).join(', ')}`
@@ -57,37 +56,16 @@ async function answer({ protocol, seed, moments }: Task): Promise<Answer> {
   return { ...result, digests: [...digests], ms: performance.now() - beganMs }
 }
 
-function startWorker(): ChildProcess {
-  const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
-  return fork(fileURLToPath(import.meta.url), ['worker'], { execArgv: ['--import', loader] })
-}
-
-function ask(worker: ChildProcess, task: Task): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const ended = (code: number | null): void => reject(new Error(`a worker ended with ${code ?? 'a signal'} at ${task.protocol}, seed ${task.seed}`))
-    worker.once('exit', ended)
-    worker.once('message', (message: Answer) => {
-      worker.off('exit', ended)
-      resolve(message)
-    })
-    worker.send(task)
-  })
-}
-
 /** Whole rounds, so that the same options try the same images. */
-async function runAll(names: readonly string[], { seed: first, images: wanted, moments }: { readonly seed: number, readonly images: number, readonly moments: number }, workers: readonly ChildProcess[], see: (answer: Answer) => void): Promise<void> {
+async function runAll(names: readonly string[], { seed: first, images: wanted, moments }: { readonly seed: number, readonly images: number, readonly moments: number }, pool: WorkerPool<Task, Answer>, see: (answer: Answer) => void): Promise<void> {
   let images = 0
   for (let seed = first; images < wanted; seed++) {
-    const tasks = names.map(protocol => ({ protocol, seed, moments }))
     let [found, faults] = [0, 0]
-    await Promise.all(workers.map(async worker => {
-      for (let task = tasks.shift(); task !== undefined; task = tasks.shift()) {
-        const result = await ask(worker, task)
-        found += result.images
-        faults += result.faults.length
-        see(result)
-      }
-    }))
+    await pool.each(names.map(protocol => ({ protocol, seed, moments })), result => {
+      found += result.images
+      faults += result.faults.length
+      see(result)
+    })
     images += found
     if (faults > 0 || found === 0) return
   }
@@ -97,12 +75,12 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
 async function main(): Promise<void> {
   const { numbers, texts } = scriptOptionsOrExit(usage, {
-    numbers: { images: 100_000, seed: 1, moment: -1, image: -1, moments: 0, workers: 2 }, texts: { protocol: '', output: 'text' },
+    numbers: { images: 100_000, seed: 1, moment: -1, image: -1, moments: 0, jobs: 1 }, texts: { protocol: '', output: 'text' },
   })
   const { protocol, output } = texts as { readonly protocol: string, readonly output: string }
   const names = crashProtocols.map(({ name }) => name).filter(name => protocol === '' || name === protocol)
   const isOne = numbers.moment >= 0 && numbers.image >= 0
-  if (names.length === 0 || !/^(text|json)$/.test(output) || (isOne && protocol === '') || numbers.workers < 1) {
+  if (names.length === 0 || !/^(text|json)$/.test(output) || (isOne && protocol === '') ) {
     console.error(`error: ${names.length === 0 ? `there is no protocol "${protocol}"` : isOne && protocol === '' ? '--moment and --image need --protocol' : `see what each option takes`}\n\n${usage}`)
     process.exit(2)
   }
@@ -128,11 +106,11 @@ async function main(): Promise<void> {
     const { digests, ...result } = await runProtocol(crashProtocols.find(({ name }) => name === protocol)!, { seed: numbers.seed, only: { moment: numbers.moment, image: numbers.image }, ...bounds })
     take({ ...result, digests: [...digests], ms: performance.now() - beganMs })
   } else {
-    const workers = Array.from({ length: numbers.workers }, startWorker)
+    const pool = new WorkerPool<Task, Answer>({ script: import.meta.url, jobs: numbers.jobs, run: answer })
     try {
-      await runAll(names, numbers, workers, take)
+      await runAll(names, numbers, pool, take)
     } finally {
-      for (const worker of workers) worker.kill()
+      pool.close()
     }
   }
   report(rows, faults, performance.now() - beganMs, output === 'json')
@@ -154,8 +132,5 @@ function report(rows: ReadonlyMap<string, Row>, faults: readonly CrashFault[], m
   }
 }
 
-if (process.argv[2] === 'worker') {
-  process.on('message', (task: Task) => {
-    void answer(task).then(result => { process.send!(result) })
-  })
-} else await main()
+if (isWorker()) serveTasks(answer)
+else await main()
