@@ -16,5 +16,5 @@ export function shownElapsed(ms: number): string {
 export function offlineReason({ replicas, offlineReplicas }: Pick<TopicDescription['partitions'][number], 'replicas' | 'offlineReplicas'>): string {
   if (offlineReplicas.length === 0) return 'it has no leader at the moment'
   const all = offlineReplicas.length === replicas.length ? 'its replicas' : 'replicas'
-  return `${all} on ${offlineReplicas.length === 1 ? 'broker' : 'brokers'} ${offlineReplicas.join(', ')} are offline; the log and /health of the broker say why`
+  return `${all} on ${offlineReplicas.length === 1 ? 'broker' : 'brokers'} ${offlineReplicas.join(', ')} are offline; the log and /healthz of the broker say why`
 }

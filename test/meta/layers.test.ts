@@ -23,7 +23,8 @@ function fault({ from, to, kind }: Import): string | undefined {
   const rule = room.startsWith('plugins/') ? 'plugins/*' : room
   if (kind === 'package') {
     const places = Object.entries(layers.packages).find(([name]) => name === to || (name === 'node:*' && to.startsWith('node:')))?.[1]
-    if (places === undefined || places.some((place) => from.startsWith(`${place}/`) || allows([place], room))) return undefined
+    if (places === undefined) return `${from} names ${to}, which layers.json gives to no room`
+    if (places.some((place) => from.startsWith(`${place}/`) || allows([place], room))) return undefined
     return `${from} names ${to}, which belongs to ${places.join(', ')}`
   }
   const target = roomOf(to)
@@ -77,6 +78,7 @@ describe('the rooms of the house', () => {
     expect(fault({ from: 'plugins/dlq/x.ts', to: 'plugins/auth/y.ts', kind: 'file' })).toBeDefined()
     expect(fault({ from: 'wire/x.ts', to: 'node:fs', kind: 'package' })).toBeDefined()
     expect(fault({ from: 'broker/x.ts', to: 'inversify', kind: 'package' })).toBeDefined()
+    expect(fault({ from: 'cli/x.ts', to: 'left-pad', kind: 'package' })).toMatch(/no room/)
     expect(corePurity({ from: 'plugins/dlq/core/x.ts', to: 'plugins/dlq/io/y.ts', kind: 'file' })).toBeDefined()
     expect(importsOf('kernel/x.ts', "import { type A } from '../base/a.ts'\nexport type B = import('./b.ts').B").map((each) => each.to)).toEqual(['base/a.ts', 'kernel/b.ts'])
     expect(circles(['a', 'b'], (path) => path === 'a' ? ['b'] : ['a'])).toHaveLength(1)

@@ -4,7 +4,7 @@ import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import * as client from '../../src/client/index.ts'
 import * as millrace from '../../src/index.ts'
-import { root } from './source-tree.ts'
+import { importsOf, root, sourceFiles } from './source-tree.ts'
 
 /** Who depends on a name must be able to rely on it: one that is added or taken away is added or taken away here. */
 const values = [
@@ -39,6 +39,14 @@ describe('the package millrace', () => {
     const index = readFileSync(join(root, 'src/kernel/index.ts'), 'utf8')
     const ports = readdirSync(join(root, 'src/kernel/ports')).filter((name) => name.endsWith('.ts'))
     expect(ports.filter((name) => !index.includes(`'./ports/${name}'`))).toEqual([])
+  })
+
+  it('offers under millrace/kernel every module of the kernel and of base that a plugin of ours imports', () => {
+    const index = importsOf('kernel/index.ts').map(({ to }) => to)
+    const used = new Set(sourceFiles().filter((path) => path.startsWith('plugins/')).flatMap((path) => importsOf(path)).map(({ to }) => to).filter((to) => /^(kernel|base)\//.test(to)))
+    const indirectly = importsOf('kernel/errors/index.ts').map(({ to }) => to)
+    expect(used.size).toBeGreaterThan(40)
+    expect([...used].filter((to) => !index.includes(to) && !indirectly.includes(to) && to !== 'kernel/index.ts')).toEqual([])
   })
 
   it('loads no plugin, no host and no package when it is imported: they come with the first broker', () => {

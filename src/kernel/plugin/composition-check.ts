@@ -26,13 +26,18 @@ export function providersOf(plugins: readonly Plugin[]): ReadonlyMap<AnyToken, P
     for (const port of plugin.provides ?? []) {
       const first = providers.get(port)
       if (first !== undefined) {
-        throw new MillraceError('MR_HOST_PORT_TWICE', { port: tokenName(port), first: first.name, second: plugin.name })
+        throw new MillraceError('MR_HOST_PORT_TWICE', { port: tokenName(port), first: first.name, second: plugin.name, remedy: portTwiceRemedy(first.name, plugin.name) })
       }
       providers.set(port, plugin)
     }
   }
   return providers
 }
+
+/** The platform is part of no preset: it cannot be replaced by name, and hardly anybody wants to replace all of it. */
+const portTwiceRemedy = (first: string, second: string): string => first === 'platform'
+  ? `let ${second} decorate it instead of providing it: the platform gives the world as a whole, and is in place of nothing`
+  : `put one in the place of the other ({ use: ${second}, instead: ${first} } under plugins), or let one decorate it`
 
 function checkDeclarations(plugins: readonly Plugin[]): void {
   const names = new Set<string>()

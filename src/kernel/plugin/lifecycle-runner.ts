@@ -58,7 +58,7 @@ export class LifecycleRunner {
       } catch (error) {
         problems.push(isMillraceError(error)
           ? error
-          : new MillraceError('MR_HOST_START_FAILED', { plugin, reason: `while stopping: ${reasonOf(error)}` }, error))
+          : new MillraceError('MR_HOST_STOP_FAILED', { plugin, reason: reasonOf(error) }, error))
       }
     }
     return problems

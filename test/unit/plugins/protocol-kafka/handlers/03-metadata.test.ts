@@ -78,6 +78,15 @@ describe('Metadata', () => {
     const broker = await TestBroker.start()
     broker.cluster.topic('t', 4)
     const [topic] = (await broker.connect().call(metadataApi, 12, { topics: null })).topics
+    const gate = deferred()
+    broker.cluster.creationGate = gate.promise
+    const creation = broker.connect().call(metadataApi, 12, { topics: [{ name: 'new' }] })
+    await turn()
+    // One that is being made is not listed.
+    expect((await broker.connect().call(metadataApi, 12, { topics: null })).topics.map(({ name }) => name)).toEqual(['t'])
+    gate.resolve()
+    await creation
+    expect((await broker.connect().call(metadataApi, 12, { topics: null })).topics.map(({ name, partitions }) => [name, partitions.every(({ leaderId }) => leaderId === 1)])).toEqual([['t', true], ['new', true]])
     expect(topic!.partitions).toEqual([0, 1, 2, 3].map((partitionIndex) => ({
       errorCode: 0, partitionIndex, leaderId: 1, leaderEpoch: 3, replicaNodes: [1], isrNodes: [1], offlineReplicas: [],
     })))
