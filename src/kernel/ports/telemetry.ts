@@ -44,6 +44,8 @@ export interface Metrics {
   forget(name: string, labels: Labels): void
   /** Read when somebody looks. */
   gauge(name: string, help: string, read: () => number | readonly GaugeSample[]): void
+  /** A counter that somebody keeps already, read when somebody looks. What it gives must not fall; its name ends in `_total`. */
+  counted(name: string, help: string, read: () => number | readonly GaugeSample[]): void
 }
 export const Metrics = token<Metrics>('Metrics')
 

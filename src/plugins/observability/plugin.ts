@@ -31,6 +31,7 @@ export const plugin = definePlugin({
         histogram: (name, help, buckets, labels = {}) => instruments.histogram(name, help, buckets, labels),
         forget: (name, labels) => { instruments.forget(name, labels) },
         gauge: (name, help, read) => { instruments.gauge(name, help, read) },
+        counted: (name, help, read) => { instruments.reading(name, 'counter', help, read) },
       }
     })
     provide([AdminRoute], [], (): AdminRoute => ({

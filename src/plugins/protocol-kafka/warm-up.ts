@@ -154,7 +154,7 @@ function fetchChunk(version: number): Uint8Array {
 function uncounted(metrics: Metrics): Metrics {
   const counter = metrics.counter('millrace_protocol_warm_up_total', 'What the warm-up counted: no client was served.')
   const histogram = metrics.histogram('millrace_protocol_warm_up_seconds', 'Times of requests of the warm-up.', [0.001])
-  return { counter: () => counter, histogram: () => histogram, forget: () => undefined, gauge: () => undefined }
+  return { counter: () => counter, histogram: () => histogram, forget: () => undefined, gauge: () => undefined, counted: () => undefined }
 }
 
 class NowhereSocket implements Socket {

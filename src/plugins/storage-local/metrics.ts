@@ -52,10 +52,10 @@ export function observeIntegrity(metrics: Metrics, integrity: IntegrityLedger, n
   const failed = (read: string): Counter => metrics.counter('millrace_log_failed_checks_total', 'Checks of bytes from the disk that failed, by whether it was the first read of them or the second. First ones without a second one are faults on the way.', { read })
   const counters = { first: failed('first'), second: failed('second') }
   integrity.onFailedCheck = read => { counters[read].add(1) }
-  metrics.gauge('millrace_log_first_read_checked_bytes', 'Bytes that were checked at their first read since the start.', () => integrity.firstReadBytes)
-  metrics.gauge('millrace_scrub_bytes', 'Bytes of closed segments that the scrubber has checked since the start.', () => integrity.scrubbedBytes)
-  metrics.gauge('millrace_scrub_sums_made', 'Segments without checksums that the scrubber has made some for since the start.', () => integrity.sumsMade)
-  metrics.gauge('millrace_scrub_passes', 'Passes of the scrubber over all closed segments since the start.', () => integrity.passes)
+  metrics.counted('millrace_log_first_read_checked_bytes_total', 'Bytes that were checked at their first read since the start.', () => integrity.firstReadBytes)
+  metrics.counted('millrace_scrub_bytes_total', 'Bytes of closed segments that the scrubber has checked since the start.', () => integrity.scrubbedBytes)
+  metrics.counted('millrace_scrub_sums_made_total', 'Segments without checksums that the scrubber has made some for since the start.', () => integrity.sumsMade)
+  metrics.counted('millrace_scrub_passes_total', 'Passes of the scrubber over all closed segments since the start.', () => integrity.passes)
   metrics.gauge('millrace_scrub_last_pass_age_seconds', 'Since the last pass of the scrubber ended; -1 before the first.',
     () => integrity.lastPassMs < 0 ? -1 : (nowMs() - integrity.lastPassMs) / 1000)
 }

@@ -18,4 +18,5 @@ export const nullMetrics: Metrics = {
   histogram: () => histogram,
   forget: () => {},
   gauge: () => {},
+  counted: () => {},
 }

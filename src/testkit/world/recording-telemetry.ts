@@ -78,6 +78,10 @@ export class RecordingMetrics implements Metrics {
     this.gauges.set(name, read)
   }
 
+  counted(name: string, _help: string, read: () => number | readonly GaugeSample[]): void {
+    this.gauges.set(name, read)
+  }
+
   /** What a counter stands at; 0 for one that nobody made. */
   count(name: string, labels?: Labels): number {
     return this.counters.get(seriesOf(name, labels)) ?? 0
@@ -88,7 +92,7 @@ export class RecordingMetrics implements Metrics {
     return this.observations.get(seriesOf(name, labels)) ?? []
   }
 
-  /** What a gauge reads now. */
+  /** What a gauge reads now, or a counter that is read. */
   value(name: string): number | readonly GaugeSample[] | undefined {
     return this.gauges.get(name)?.()
   }

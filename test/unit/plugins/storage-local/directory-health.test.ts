@@ -13,7 +13,7 @@ async function twoDirectories() {
   await made.store.start()
   const gauges = new Map<string, () => readonly GaugeSample[]>()
   observeDirectories({
-    counter: () => ({ add: () => {} }), histogram: () => ({ observe: () => {} }), forget: () => {},
+    counter: () => ({ add: () => {} }), histogram: () => ({ observe: () => {} }), forget: () => {}, counted: () => {},
     gauge: (name, _help, read) => { gauges.set(name, read as () => readonly GaugeSample[]) },
   }, () => made.store.directories())
   const values = (name: string) => Object.fromEntries(gauges.get(name)!().map(({ labels, value }) => [labels.path, value]))
