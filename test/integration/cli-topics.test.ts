@@ -27,7 +27,7 @@ describe('topic create', () => {
   it('of a name that is taken fails, and is fine with --if-not-exists', async () => {
     await cli('topic', 'create', 'taken')
     const again = await cli('topic', 'create', 'taken')
-    expect([again.code, oneLine(again)]).toEqual([1, 'error MR_TOPIC_EXISTS: topic taken exists already'])
+    expect([again.code, oneLine(again)]).toEqual([1, 'error MR_TOPIC_EXISTS: topic taken exists already; choose another name, or delete it first'])
     expect(await cli('topic', 'create', 'taken', '--if-not-exists')).toEqual({ code: 0, stdout: 'taken exists already\n', stderr: '' })
   })
 

@@ -15,7 +15,7 @@ describe('an error inside of another', () => {
   })
 
   it('adds all that it says where it has none', () => {
-    expect(reasonOf(new MillraceError('MR_TOPIC_EXISTS', { topic: 'orders' }))).toBe('topic orders exists already')
+    expect(reasonOf(new MillraceError('MR_TOPIC_EXISTS', { topic: 'orders' }))).toBe('topic orders exists already; choose another name, or delete it first')
     expect(reasonOf(new Error('no'))).toBe('no')
     expect(reasonOf('no')).toBe('no')
   })

@@ -60,7 +60,7 @@ describe('CreateTopics', () => {
       topics: [topic('old'), topic('zero', { numPartitions: 0 }), topic('three', { replicationFactor: 3 }), topic('fine')], timeoutMs: 1000,
     })
     expect(answer.topics.map(({ errorCode }) => errorCode)).toEqual([36, 37, 38, 0])
-    expect(answer.topics[0]!.errorMessage).toBe('topic old exists already')
+    expect(answer.topics[0]!.errorMessage).toBe('topic old exists already; choose another name, or delete it first')
   })
 
   it('what takes longer than the client waits is 7', async () => {
