@@ -72,6 +72,11 @@ export const errorTable = {
   MR_CONFIG_RESOURCE: row('request', false, 42, 400, 'no such settings: {reason}'),
   MR_CONFIG_UNKNOWN: row('request', false, 40, 400, 'unknown setting {key}{suggestion}'),
   MR_CONFIG_UNSUPPORTED: row('request', false, 40, 400, '{key}={value} is not supported here: {reason}'),
+  // coordinators
+  MR_COORDINATOR_LOADING: row('operational', true, 14, 503, 'the coordinator of {topic}-{partition} is reading its log; ask again'),
+  MR_COORDINATOR_NOT_HERE: row('operational', true, 16, 503, 'this broker does not coordinate what is kept in {topic}-{partition}; ask FindCoordinator who does'),
+  MR_COORDINATOR_RECORD_UNREADABLE: row('operational', false, 15, 500, 'the record at offset {offset} of {topic}-{partition} cannot be read: {reason}; start a release that knows it, or delete the records up to it'),
+  MR_COORDINATOR_UNAVAILABLE: row('operational', true, 15, 503, 'the coordinator of {topic}-{partition} cannot do this now: {reason}; ask again'),
   // files
   MR_FILE_DENIED: row('operational', false, 56, 500, '{operation} {path}: permission denied or read-only; make it writable for this user'),
   MR_FILE_EXISTS: row('operational', false, 56, 500, '{operation} {path}: it exists already; remove it, or choose another path'),

@@ -53,6 +53,8 @@ export interface ProtocolHandler {
   handle(request: unknown, exchange: Exchange): void
   /** The response that tells of `kafkaCode` for everything in the request; undefined when the API has no such shape: the connection closes. */
   failure(request: unknown, kafkaCode: number, exchange: Exchange): object | undefined
+  /** The broker stops: answers what waits for something that may never come. Some requests may still come after it. */
+  stopWaiting?(): void
 }
 export const ProtocolHandler = token<ProtocolHandler>('ProtocolHandler')
 
