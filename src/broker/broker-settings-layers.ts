@@ -12,13 +12,18 @@ export interface OptionLayers {
   readonly commandLine?: BrokerOptions
 }
 
+/** Kafka's defaults are for clusters: copies on three brokers, and partitions to spread over them. */
+const oneCopyOfGroups = [['offsets.topic.replication.factor', '1'], ['offsets.topic.num.partitions', '8']] as const
+
 /** What a preset changes about Kafka's defaults. */
 const presetLayers: Readonly<Record<PresetName, SettingsLayer>> = {
   'single-node': new Map([
-    ['node.id', '1'], ['log.dirs', 'data'], ['listeners', 'PLAINTEXT://127.0.0.1:9092'],
+    ['node.id', '1'], ['log.dirs', 'data'], ['listeners', 'PLAINTEXT://127.0.0.1:9092'], ...oneCopyOfGroups,
   ]),
   'memory': new Map([
-    ['node.id', '1'], ['log.dirs', 'data'], ['listeners', 'PLAINTEXT://127.0.0.1:0'], ['durability', 'os'],
+    ['node.id', '1'], ['log.dirs', 'data'], ['listeners', 'PLAINTEXT://127.0.0.1:0'], ['durability', 'os'], ...oneCopyOfGroups,
+    // Nobody is waited for who might come later.
+    ['group.initial.rebalance.delay.ms', '0'],
   ]),
 }
 

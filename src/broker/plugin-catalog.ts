@@ -14,10 +14,11 @@ const catalog: Readonly<Record<string, () => Promise<{ readonly plugin: Plugin }
   'coordination-single': () => import('../plugins/coordination-single/index.ts'),
   'cluster-metadata': () => import('../plugins/cluster-metadata/index.ts'),
   'replication-single': () => import('../plugins/replication-single/index.ts'),
+  'coordinator-group': () => import('../plugins/coordinator-group/index.ts'),
   'protocol-kafka': () => import('../plugins/protocol-kafka/index.ts'),
 }
 
-const common = ['observability', 'coordination-single', 'cluster-metadata', 'replication-single', 'protocol-kafka', 'admin-http']
+const common = ['observability', 'coordination-single', 'cluster-metadata', 'replication-single', 'coordinator-group', 'protocol-kafka', 'admin-http']
 
 /** Which plugins a preset is made of. Their order is the order of contributions of equal standing. */
 export const presets: Readonly<Record<PresetName, readonly string[]>> = {

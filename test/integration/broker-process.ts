@@ -13,9 +13,9 @@ export interface BrokerProcess {
 }
 
 /** `millrace start` as users run it. Rejects with its error line when it ends before it is ready. */
-export function startBroker(args: readonly string[], options: { readonly cwd?: string, readonly command?: readonly string[] } = {}): Promise<BrokerProcess> {
+export function startBroker(args: readonly string[], options: { readonly cwd?: string, readonly command?: readonly string[], readonly env?: Readonly<Record<string, string>> } = {}): Promise<BrokerProcess> {
   const [command, ...before] = options.command ?? [process.execPath]
-  const child = spawn(command!, [...before, mainJs, 'start', '--listen', '127.0.0.1:0', '--http', '127.0.0.1:0', ...args], { cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command!, [...before, mainJs, 'start', '--listen', '127.0.0.1:0', '--http', '127.0.0.1:0', ...args], { cwd: options.cwd, env: { ...process.env, ...options.env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
   let out = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => { log += text })

@@ -3,6 +3,7 @@ import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { type ClusterMetadata } from '../../kernel/ports/cluster-metadata.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type Controller } from '../../kernel/ports/controller.ts'
+import { type CoordinatorFinder } from '../../kernel/ports/coordinator-finder.ts'
 import { type ProtocolHandler } from '../../kernel/ports/protocol-handler.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { type ProtocolKafkaConfig } from './config.ts'
@@ -30,16 +31,17 @@ export interface HandlerParts {
   readonly controller: Controller
   readonly compression: Compression
   readonly logger: Logger
+  readonly finders: readonly CoordinatorFinder[]
 }
 
 /** The handlers of this plugin, but for ApiVersions, which has to know all handlers of the broker. */
-export function makeHandlers({ config, tools, settings, identity, metadata, controller, compression, logger }: HandlerParts): ProtocolHandler[] {
+export function makeHandlers({ config, tools, settings, identity, metadata, controller, compression, logger, finders }: HandlerParts): ProtocolHandler[] {
   return [
     new ProduceHandler({ tools, metadata, compression, logger, decompressedBytesMax: config.decompressedBytesMax }),
     new FetchHandler({ tools, metadata, logger, fetchBytesMax: settings.integer('fetch.max.bytes'), outstandingBytesMax: config.fetchedBytesMax }),
     new ListOffsetsHandler(tools, logger),
     new MetadataHandler({ metadata, settings, topics: tools.topics, creator: new TopicCreator(controller, tools, logger) }),
-    new FindCoordinatorHandler(),
+    new FindCoordinatorHandler(metadata, finders),
     new CreateTopicsHandler(controller, tools, logger),
     new DeleteTopicsHandler(controller, settings, tools, logger),
     new InitProducerIdHandler(new ProducerIdPool(controller, identity.nodeId, tools), logger),

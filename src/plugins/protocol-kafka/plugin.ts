@@ -7,6 +7,7 @@ import { Clock, Timers } from '../../kernel/ports/clock.ts'
 import { ClusterMetadata } from '../../kernel/ports/cluster-metadata.ts'
 import { Compression } from '../../kernel/ports/compression.ts'
 import { Controller } from '../../kernel/ports/controller.ts'
+import { CoordinatorFinder } from '../../kernel/ports/coordinator-finder.ts'
 import { FatalErrors, Lifecycle, ServedEndpoint } from '../../kernel/ports/lifecycle.ts'
 import { LogStore } from '../../kernel/ports/log-store.ts'
 import { Network } from '../../kernel/ports/network.ts'
@@ -24,7 +25,7 @@ import { TopicLookup } from './topic-lookup.ts'
 /** In the order in which `register` takes them. */
 const needs = [
   BrokerSettings, BrokerIdentity, Clock, Timers, Network, ClusterMetadata, Controller, Replicator, LogStore, Compression, FatalErrors, Logger, Metrics,
-  every(ProtocolHandler),
+  every(ProtocolHandler), every(CoordinatorFinder),
 ] as const
 
 export const plugin = definePlugin({
@@ -37,13 +38,13 @@ export const plugin = definePlugin({
   config: protocolKafkaConfig,
   register({ provide }, config) {
     provide([RequestDispatcher, Lifecycle, ServedEndpoint], needs, (
-      settings, identity, clock, timers, network, metadata, controller, replicator, store, compression, fatal, logger, metrics, contributed,
+      settings, identity, clock, timers, network, metadata, controller, replicator, store, compression, fatal, logger, metrics, contributed, finders,
     ) => {
       const instruments = new ProtocolMetrics(metrics)
       const tools = new ServingTools({
         clock, timers, metrics: instruments, deadlines: new Deadlines(clock, timers), topics: new TopicLookup(metadata, replicator, identity.nodeId, instruments),
       })
-      const own = makeHandlers({ config, tools, settings, identity, metadata, controller, compression, logger })
+      const own = makeHandlers({ config, tools, settings, identity, metadata, controller, compression, logger, finders })
       return new ProtocolServer(config, { settings, identity, network, controller, store, handlers: [...own, ...contributed], compression, fatal, logger, metrics, tools })
     })
   },

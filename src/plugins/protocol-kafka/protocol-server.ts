@@ -105,6 +105,7 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
     this.warmUp?.stop()
     const closing = this.listeners.splice(0).map((listener) => listener.close())
     tools.stopWaiting()
+    for (const handler of this.parts.handlers) handler.stopWaiting?.()
     const finished = this.connections.finish()
     const late = tools.timers.after(this.config.stopGraceMs, () => { this.connections.destroyAll() })
     await finished

@@ -1,5 +1,5 @@
 import { zeroUuid } from '../../../kernel/model/ids.ts'
-import { isTopicName } from '../../../kernel/model/topic-name.ts'
+import { isInternalTopic, isTopicName } from '../../../kernel/model/topic-name.ts'
 import { type BrokerSettings } from '../../../kernel/ports/broker-settings.ts'
 import { type ClusterImage, type ClusterMetadata, type PartitionImage, type TopicImage } from '../../../kernel/ports/cluster-metadata.ts'
 import { type Exchange, type ProtocolHandler } from '../../../kernel/ports/protocol-handler.ts'
@@ -65,7 +65,7 @@ export class MetadataHandler implements ProtocolHandler {
     if (request.topics === null || (exchange.apiVersion >= 4 && !request.allowAutoTopicCreation)) return []
     const { topics } = metadata.image()
     const names = new Set(request.topics.map(({ name }) => name).filter((name) => name !== null)) as ReadonlySet<string>
-    const missing = [...names].filter((name) => !topics.has(name) && isTopicName(name))
+    const missing = [...names].filter((name) => !topics.has(name) && isTopicName(name) && !isInternalTopic(name))
     return missing.length > 0 && settings.flag('auto.create.topics.enable') ? missing : []
   }
 

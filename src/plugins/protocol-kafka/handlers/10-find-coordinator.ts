@@ -1,8 +1,12 @@
-import { MillraceError } from '../../../kernel/errors/index.ts'
+import { isMillraceError, MillraceError } from '../../../kernel/errors/index.ts'
+import { type ClusterMetadata } from '../../../kernel/ports/cluster-metadata.ts'
+import { type CoordinatorFinder } from '../../../kernel/ports/coordinator-finder.ts'
 import { type Exchange, type ProtocolHandler } from '../../../kernel/ports/protocol-handler.ts'
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type findCoordinatorApi, type FindCoordinatorRequest } from '../../../wire/messages/10-find-coordinator.ts'
 import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
+import { codeOf } from '../core/error-code.ts'
+import { reachableBrokers } from '../core/reachable-brokers.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 
 type Response = ResponseDraftOf<typeof findCoordinatorApi>
@@ -11,32 +15,83 @@ const groupKey = 0
 const transactionKey = 1
 const shareKey = 2
 
+/** The outcome for one key. */
+interface Found {
+  readonly nodeId: number
+  readonly host: string
+  readonly port: number
+  readonly errorCode: number
+  readonly errorMessage: string | null
+}
+
 /**
- * FindCoordinator v0-6. This broker coordinates neither groups nor transactions, and says so for every key: COORDINATOR_NOT_AVAILABLE would
- * make clients ask for ever, so the answer is UNSUPPORTED_VERSION with a message, which all of them report and give up on.
+ * FindCoordinator v0-6: asks whoever knows about keys of that type, and always names a coordinator, also for a key that nobody has heard of (quirk
+ * 52). For a type that nobody coordinates here COORDINATOR_NOT_AVAILABLE would make clients ask for ever, so the answer is UNSUPPORTED_VERSION with a
+ * message, which all of them report and give up on.
  */
 export class FindCoordinatorHandler implements ProtocolHandler {
   readonly apiKey = 10
   readonly minVersion = rangeOf(10).min
   readonly maxVersion = rangeOf(10).max
+  private readonly metadata: ClusterMetadata
+  private readonly finders: readonly CoordinatorFinder[]
+
+  constructor(metadata: ClusterMetadata, finders: readonly CoordinatorFinder[]) {
+    this.metadata = metadata
+    this.finders = finders
+  }
 
   handle(request: FindCoordinatorRequest, exchange: Exchange): void {
     const { keyType } = request
+    const finder = this.finders.find((each) => each.keyType === keyType)
+    if (finder !== undefined && (keyType !== shareKey || exchange.apiVersion >= 6)) {
+      this.find(finder, request, exchange)
+      return
+    }
     const { row, message } = new MillraceError(keyType === transactionKey ? 'MR_TRANSACTION_UNSUPPORTED' : 'MR_GROUP_UNSUPPORTED')
     if (keyType === groupKey || keyType === transactionKey || (keyType === shareKey && exchange.apiVersion >= 6)) {
-      exchange.reply(answer(request, exchange.apiVersion, row.kafka, message))
+      exchange.reply(refusal(request, exchange.apiVersion, row.kafka, message))
     } else {
-      exchange.reply(answer(request, exchange.apiVersion, kafkaErrors.INVALID_REQUEST, `key type ${keyType} is not known`))
+      exchange.reply(refusal(request, exchange.apiVersion, kafkaErrors.INVALID_REQUEST, `key type ${keyType} is not known`))
     }
   }
 
   failure(request: FindCoordinatorRequest, errorCode: number, exchange: Exchange): Response {
-    return answer(request, exchange.apiVersion, errorCode, null)
+    return refusal(request, exchange.apiVersion, errorCode, null)
+  }
+
+  private find(finder: CoordinatorFinder, request: FindCoordinatorRequest, exchange: Exchange): void {
+    const keys = keysOf(request, exchange.apiVersion)
+    const found: Found[] = []
+    let open = keys.length
+    let gone = false
+    if (open === 0) exchange.reply(answer(request, exchange.apiVersion, found))
+    else exchange.onGone(() => { gone = true })
+    keys.forEach((key, index) => {
+      finder.find(key, (error, nodeId) => {
+        found[index] = error === undefined ? this.located(nodeId, exchange.listener) : refused(codeOf(error, 10, exchange.apiVersion), isMillraceError(error) ? error.message : null)
+        if (--open === 0 && !gone) exchange.reply(answer(request, exchange.apiVersion, found))
+      })
+    })
+  }
+
+  /** Where clients of this listener reach the broker. */
+  private located(nodeId: number, listener: string): Found {
+    const broker = reachableBrokers(this.metadata.image(), listener).find((each) => each.nodeId === nodeId)
+    if (broker === undefined) return refused(kafkaErrors.COORDINATOR_NOT_AVAILABLE, `broker ${nodeId} coordinates it, and cannot be reached by this listener now`)
+    return { nodeId, host: broker.host, port: broker.port, errorCode: kafkaErrors.NONE, errorMessage: null }
   }
 }
 
-/** One result a key (quirk 54); v4 and later have the array even for one (quirk 52). */
-function answer({ coordinatorKeys }: FindCoordinatorRequest, apiVersion: number, errorCode: number, errorMessage: string | null): Response {
-  const nobody = { nodeId: -1, host: '', port: -1, errorCode, errorMessage }
-  return apiVersion < 4 ? nobody : { coordinators: coordinatorKeys.map((key) => ({ key, ...nobody })) }
+const keysOf = ({ key, coordinatorKeys }: FindCoordinatorRequest, apiVersion: number): readonly string[] => apiVersion < 4 ? [key] : coordinatorKeys
+
+const refused = (errorCode: number, errorMessage: string | null): Found => ({ nodeId: -1, host: '', port: -1, errorCode, errorMessage })
+
+const refusal = (request: FindCoordinatorRequest, apiVersion: number, errorCode: number, errorMessage: string | null): Response =>
+  answer(request, apiVersion, keysOf(request, apiVersion).map(() => refused(errorCode, errorMessage)))
+
+/** One result a key (quirk 54); v4 and later have the array even for one, and nothing beside it (quirk 52). */
+function answer(request: FindCoordinatorRequest, apiVersion: number, found: readonly Found[]): Response {
+  if (apiVersion < 4) return found[0]!
+  return { coordinators: request.coordinatorKeys.map((key, index) => ({ key, ...found[index]! })) }
 }

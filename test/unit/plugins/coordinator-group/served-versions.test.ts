@@ -1,0 +1,74 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { versionRanges } from '../../../../src/plugins/coordinator-group/core/version-ranges.ts'
+import { handlerMakers } from '../../../../src/plugins/coordinator-group/make-handlers.ts'
+import { apiName, apiVersionsApi, wireApi } from '../../../../src/wire/index.ts'
+import { type Api, type RequestDraftOf } from '../../../../src/wire/schema/message.ts'
+import { GroupWorld } from './group-world.ts'
+
+const page = new URL('../../../../docs/protocol.md', import.meta.url)
+const tableOf = /(<!-- group table: [^\n]*-->\n)[^]*?(<!-- end of group table -->)/
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- any API
+type AnyApi = Api<any, any>
+
+const topics = [{ name: 'orders', partitions: [{ partitionIndex: 0, committedOffset: 1, committedMetadata: null }] }]
+const fetched = { name: 'orders', partitionIndexes: [0, 1] }
+
+/** A request of each API in a version, and how many results it asks for. */
+const samples = new Map<number, (version: number) => readonly [request: object, results: number]>([
+  [8, () => [{ groupId: 'g', generationIdOrMemberEpoch: -1, memberId: '', topics }, 1]],
+  [9, (version) => version < 8 ? [{ groupId: 'g', topics: [fetched] }, 1] : [{ groups: [{ groupId: 'g', topics: [fetched] }, { groupId: 'h', topics: null }] }, 2]],
+  [11, () => [{ groupId: 'g', sessionTimeoutMs: 1, memberId: '', protocolType: 'consumer', protocols: [{ name: 'range', metadata: new Uint8Array(1) }] }, 0]],
+  [12, () => [{ groupId: 'g', generationId: 1, memberId: 'm' }, 0]],
+  [13, (version) => version < 3 ? [{ groupId: 'g', memberId: 'm' }, 0] : [{ groupId: 'g', members: [{ memberId: 'm', groupInstanceId: null }, { memberId: '', groupInstanceId: 'i' }] }, 2]],
+  [14, () => [{ groupId: 'g', generationId: 1, memberId: 'm', assignments: [] }, 0]],
+  [15, () => [{ groups: ['g', 'h', 'g'] }, 3]],
+  [16, () => [{}, 0]],
+  [42, () => [{ groupsNames: ['g', 'h', 'g'] }, 3]],
+  [47, () => [{ groupId: 'g', topics: [] }, 0]],
+])
+
+describe('served versions of groups', () => {
+  it('the table, the handlers and ApiVersions agree', async () => {
+    const world = await GroupWorld.start()
+    const { apiKeys } = await world.client().call(apiVersionsApi, 0, {})
+    const keys = new Set(versionRanges.map(({ key }) => key))
+    expect(apiKeys.filter(({ apiKey }) => keys.has(apiKey)).map(({ apiKey, minVersion, maxVersion }) => ({ key: apiKey, min: minVersion, max: maxVersion }))).toEqual(versionRanges)
+    expect(handlerMakers).toHaveLength(versionRanges.length)
+  })
+
+  it('docs/protocol.md lists the same table', () => {
+    const rows = versionRanges.map(({ key, min, max }) => `| ${key} | ${apiName(key)} | ${min === max ? min : `${min} to ${max}`} |`)
+    const table = ['| key | API | versions |', '|---|---|---|', ...rows].join('\n')
+    const read = readFileSync(page, 'utf8')
+    expect(tableOf.test(read), 'the page has a place for the table').toBe(true)
+    const expected = read.replace(tableOf, (_all, head: string, end: string) => `${head}\n${table}\n\n${end}`)
+    if (process.env['UPDATE_DOCS'] === '1') writeFileSync(page, expected)
+    expect(readFileSync(page, 'utf8'), 'run with UPDATE_DOCS=1').toBe(expected)
+  })
+
+  it('quirk 7: no lower bound is above the one that old clients rely on', () => {
+    const floor = new Map([[8, 2], [9, 1], [11, 1], [12, 0], [13, 0], [14, 0], [16, 1]])
+    for (const { key, min } of versionRanges) expect(min, apiName(key)).toBeLessThanOrEqual(floor.get(key) ?? 0)
+  })
+
+  it('quirks 54 and 55: the new protocol is not advertised, so that no client asks for it first', async () => {
+    const world = await GroupWorld.start()
+    const { apiKeys } = await world.client().call(apiVersionsApi, 0, {})
+    expect(apiKeys.filter(({ apiKey }) => apiKey === 68 || apiKey === 69)).toEqual([])
+  })
+
+  it.each(versionRanges)('API $key, $min to $max: every version is answered, in that version\'s form, with one result for each thing asked for (quirk 54)', async ({ key, min, max }) => {
+    const world = await GroupWorld.start()
+    const api = wireApi(key) as AnyApi
+    for (let version = min; version <= max; version++) {
+      const [request, results] = samples.get(key)!(version)
+      const answer = await world.client().call(api, version, request as RequestDraftOf<AnyApi>) as Record<string, unknown>
+      expect(answer['throttleTimeMs'] ?? 0).toBe(0)
+      const lists = Object.values(answer).filter((value) => Array.isArray(value)) as unknown[][]
+      expect(Math.max(0, ...lists.map((list) => list.length)), `v${version}`).toBe(results)
+    }
+    expect(world.broker.logger.atLeast('warn')).toEqual([])
+  })
+})
