@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient, type Client } from '../../src/client/index.ts'
+import { createTopicsApi, produceApi } from '../../src/wire/index.ts'
+import { batchOf } from '../unit/plugins/protocol-kafka/fixture/batches.ts'
 import { type BrokerProcess, startBroker } from './broker-process.ts'
-import { logLines } from './raw-peer.ts'
+import { callOnce, logLines } from './raw-peer.ts'
 
 let directory = ''
 let mounted = false
@@ -51,6 +53,8 @@ async function withBroker(args: readonly string[], run: (broker: BrokerProcess, 
   }
   return broker.log()
 }
+
+const portOf = (bootstrap: string): number => Number(bootstrap.split(':')[1])
 
 async function readAll(client: Client, count: number, partition = 0): Promise<(string | null)[]> {
   const consumer = client.consumer()
@@ -155,7 +159,7 @@ describe.skipIf(!canMount)('a disk of its own', () => {
       await client.admin().createTopics([{ name: 't', partitions: 1, configs: { 'segment.bytes': '4194304' } }])
       // Something beside the data takes up room, and gives it back.
       writeFileSync(join(directory, 'ballast'), new Uint8Array(10 * 1024 * 1024))
-      const producer = client.producer({ deliveryTimeoutMs: 3000, idempotence: true })
+      const producer = client.producer({ deliveryTimeoutMs: 10_000, idempotence: true })
       let failure: unknown
       for (let count = 0; failure === undefined && count < 100_000; count++) {
         const value = `${count} ${'x'.repeat(50_000)}`
@@ -195,8 +199,8 @@ describe.skipIf(!canMount)('a disk of its own', () => {
       }
     }
     const refusesToCreate = async ({ bootstrap }: BrokerProcess): Promise<void> => {
-      await using impatient = createClient({ bootstrap, requestTimeoutMs: 500 })
-      await expect(impatient.admin().createTopics([{ name: 'more', partitions: 1 }])).rejects.toThrow(/nothing is added to it below/)
+      const answer = await callOnce(portOf(bootstrap), createTopicsApi, 7, { timeoutMs: 30_000, topics: [{ name: 'more', numPartitions: 1, replicationFactor: 1, assignments: [], configs: [] }] })
+      expect(answer.topics[0]).toMatchObject({ errorCode: 56, errorMessage: expect.stringContaining('nothing is added to it below') })
     }
     const log = await withBroker(['--log-level', 'error'], async (broker, client) => {
       const admin = client.admin()
@@ -238,12 +242,11 @@ describe.skipIf(!canMount)('a disk of its own', () => {
       }
     }
     fill()
-    const log = await withBroker(['--log-level', 'error'], async (_, client) => {
+    const log = await withBroker(['--log-level', 'error'], async ({ bootstrap }, client) => {
       expect(await readAll(client, 50)).toEqual(values)
       for (let count = 0; count < 3; count++) {
-        const producer = client.producer({ deliveryTimeoutMs: 1000 })
-        await expect(producer.send({ topic: 't', value: 'refused' })).rejects.toThrow(/KAFKA_STORAGE_ERROR/)
-        await producer.close({ timeoutMs: 0 })
+        const answer = await callOnce(portOf(bootstrap), produceApi, 9, { acks: -1, timeoutMs: 30_000, topicData: [{ name: 't', partitionData: [{ index: 0, records: batchOf(['refused']) }] }] })
+        expect(answer.responses[0]!.partitionResponses[0]!.errorCode).toBe(56)
       }
     })
     // One line for all that was refused.

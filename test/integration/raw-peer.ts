@@ -1,5 +1,11 @@
 import { connect } from 'node:net'
 import { readFileSync } from 'node:fs'
+import { BytesReader } from '../../src/base/bytes-reader.ts'
+import { BytesWriter } from '../../src/base/bytes-writer.ts'
+import { codecFor, readCorrelationId, readResponseHeaderRest, writeRequestFrame, type Api, type RequestDraftOf, type ResponseOf } from '../../src/wire/index.ts'
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- any API
+type AnyApi = Api<any, any>
 
 export interface Ended {
   /** Everything that came until the connection was closed. */
@@ -50,6 +56,16 @@ export function askOnce(port: number, bytes: Uint8Array, withinMs = 60_000): Pro
     })
     stream.write(bytes)
   })
+}
+
+/** Asks as `askOnce` does, once and without the retries of a client, and reads the answer. */
+export async function callOnce<A extends AnyApi>(port: number, api: A, version: number, request: RequestDraftOf<A>): Promise<ResponseOf<A>> {
+  const writer = new BytesWriter()
+  writeRequestFrame(writer, api, { version, correlationId: 7, clientId: 'peer' }, request as never)
+  const reader = new BytesReader(await askOnce(port, writer.finish()))
+  readCorrelationId(reader)
+  readResponseHeaderRest(reader, api.key, version)
+  return codecFor(api.response, version).read(reader) as ResponseOf<A>
 }
 
 export interface ProcessMemory {
