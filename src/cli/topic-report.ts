@@ -2,12 +2,14 @@ import pc from 'picocolors'
 import { formatBytes, formatDuration } from '../base/format-quantity.ts'
 import { suggestion } from '../base/suggestion.ts'
 import type { Admin, TopicDescription } from '../client/index.ts'
+import { damagedOffsetsName } from '../kernel/config/damaged-offsets.ts'
 import { configWarning } from '../kernel/config/check-config.ts'
 import { limitsSaid } from '../kernel/config/describe-configs.ts'
 import { type StoreLimits } from '../kernel/config/store-limits.ts'
 import { topicConfigs } from '../kernel/config/topic-config-table.ts'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
 import { describeConfigsApi, describeLogDirsApi, kafkaErrors } from '../wire/index.ts'
+import { damageLine, damageOf, type DamagedOffsets } from './damage-report.ts'
 import { plural, print, printTable } from './output.ts'
 import { offlineReason } from './shown.ts'
 
@@ -27,6 +29,8 @@ export interface PartitionReport {
   readonly sizeBytes: number | null
   /** Why nothing is known of its offsets; null for one that is served. */
   readonly problem: string | null
+  /** Offsets that are damaged on the disk of a broker and not served; the others are. */
+  readonly damaged: readonly Pick<DamagedOffsets, 'broker' | 'first' | 'last'>[]
 }
 
 export interface ConfigReport {
@@ -66,7 +70,8 @@ export async function existingTopic(admin: Admin, name: string): Promise<TopicDe
 /** Everything about a topic. Rejects with MR_TOPIC_UNKNOWN. */
 export async function describeTopic(admin: Admin, name: string): Promise<TopicReport> {
   const topic = await existingTopic(admin, name)
-  const [offsets, sizes, configs] = await Promise.all([offsetsOf(admin, topic), sizesOf(admin, topic), describeConfigs(admin, name)])
+  const [offsets, sizes, described, damage] = await Promise.all([offsetsOf(admin, topic), sizesOf(admin, topic), describeConfigs(admin, name), damageOf(admin, [topic])])
+  const configs = described.filter((each) => each.name !== damagedOffsetsName)
   const partitions = topic.partitions.map((each): PartitionReport => {
     const known = offsets.get(each.partition) ?? noOffsets
     const { startOffset, endOffset } = known instanceof Error ? noOffsets : known
@@ -74,6 +79,7 @@ export async function describeTopic(admin: Admin, name: string): Promise<TopicRe
       partition: each.partition, leader: each.leaderId, leaderEpoch: each.leaderEpoch, replicas: each.replicas, isr: each.inSyncReplicas, offline: each.offlineReplicas,
       startOffset, endOffset, records: startOffset === null || endOffset === null ? null : endOffset - startOffset, sizeBytes: sizes?.get(each.partition) ?? null,
       problem: known instanceof Error ? known.message : each.leaderId < 0 ? offlineReason(each) : null,
+      damaged: damage.filter(({ partition }) => partition === each.partition).map(({ broker, first, last }) => ({ broker, first, last })),
     }
   })
   const known = partitions.flatMap((each) => each.sizeBytes ?? [])
@@ -226,6 +232,7 @@ export function printTopic(report: TopicReport, allConfigs: boolean): void {
     { right: [0, 1, 2, 5, 6, 7, 8] },
   )
   for (const { partition, problem } of report.partitions) if (problem !== null) print(`${pc.red('not served')}: partition ${partition}: ${problem}`)
+  for (const { partition, damaged } of report.partitions) for (const each of damaged) print(`${pc.red('damaged')}: ${damageLine({ topic: report.name, partition, ...each })}`)
   const configs = report.configs.filter((each) => allConfigs || each.source !== 'default')
   print('')
   if (configs.length === 0) print(pc.dim('every setting is at its default (--all shows them)'))

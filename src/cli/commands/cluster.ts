@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import type { Admin, ClusterDescription, TopicDescription } from '../../client/index.ts'
 import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
 import { plural, print, printJson, printTable, printWarning } from '../output.ts'
+import { damageLine, damageOf, type DamagedOffsets } from '../damage-report.ts'
 import { clusterRecoverCommand } from './cluster-recover.ts'
 import { offlineReason } from '../shown.ts'
 import { notYetCommand } from './not-yet.ts'
@@ -18,7 +19,7 @@ const absent: Readonly<Record<string, string>> = {
 export function clusterCommand(program: Command): void {
   const cluster = program.command('cluster').summary('brokers, topics, leaders').description('Shows the cluster.')
   addNetworkOptions(cluster.command('status').summary('brokers, controller, and what is missing')
-    .description('Shows brokers, controller and counts of topics and partitions. Exit code 1 if a partition has no leader or not all of its replicas.'))
+    .description('Shows brokers, controller and counts of topics and partitions. Exit code 1 if a partition has no leader, not all of its replicas, or records that are damaged on a disk.'))
     .action(async (flags: NetworkFlags) => { await withClient(flags, (_client, admin) => status(admin, flags)) })
   clusterRecoverCommand(cluster)
   for (const [name, what] of Object.entries(absent)) notYetCommand(cluster, name, what, 'cluster status shows what there is')
@@ -40,21 +41,23 @@ interface Health {
 async function status(admin: Admin, flags: NetworkFlags): Promise<void> {
   const cluster = await admin.describeCluster()
   const listed = await admin.listTopics({ includeInternal: true })
-  const health = healthOf(await admin.describeTopics(listed.map((each) => each.name)))
+  const described = await admin.describeTopics(listed.map((each) => each.name))
+  const health = healthOf(described)
+  const damaged = await damageOf(admin, described)
   const { topics, partitions, leaderless, underReplicated, notServed } = health
   if (flags.output === 'json') {
     const brokers = cluster.brokers.map(({ id, host, port, rack }) => ({
       nodeId: id, host, port, rack, isController: id === cluster.controllerId, leaders: health.leaders.get(id) ?? 0, replicas: health.replicas.get(id) ?? 0,
     }))
-    printJson({ clusterId: cluster.clusterId, controllerId: cluster.controllerId, brokers, topics, partitions, leaderless, underReplicated, notServed })
+    printJson({ clusterId: cluster.clusterId, controllerId: cluster.controllerId, brokers, topics, partitions, leaderless, underReplicated, notServed, damaged })
   } else {
-    printStatus(cluster, health)
+    printStatus(cluster, health, damaged)
   }
-  if (leaderless > 0 || underReplicated > 0) process.exitCode = 1
+  if (leaderless > 0 || underReplicated > 0 || damaged.length > 0) process.exitCode = 1
 }
 
-function printStatus(cluster: ClusterDescription, { topics, partitions, leaderless, underReplicated, notServed, leaders, replicas }: Health): void {
-  const allWell = leaderless === 0 && underReplicated === 0
+function printStatus(cluster: ClusterDescription, { topics, partitions, leaderless, underReplicated, notServed, leaders, replicas }: Health, damaged: readonly DamagedOffsets[]): void {
+  const allWell = leaderless === 0 && underReplicated === 0 && damaged.length === 0
   print(`cluster ${pc.bold(cluster.clusterId ?? '(without an id)')}: ${plural(cluster.brokers.length, 'broker')}, ${plural(topics, 'topic')}, ${plural(partitions, 'partition')}, ${allWell ? pc.green('all replicas in sync') : pc.red('not all well')}`)
   print('')
   printTable(['broker', 'address', 'rack', 'leads', 'replicas', ''], cluster.brokers.map(({ id, host, port, rack }) => [
@@ -63,6 +66,8 @@ function printStatus(cluster: ClusterDescription, { topics, partitions, leaderle
   if (leaderless > 0) printWarning(`${plural(leaderless, 'partition has', 'partitions have')} no leader and cannot be used`)
   for (const { topic, partition, reason } of notServed.slice(0, namedMax)) printWarning(`${topic}-${partition} is not served: ${reason}`)
   if (notServed.length > namedMax) printWarning(`${notServed.length - namedMax} more are not served; -o json names them all`)
+  for (const each of damaged.slice(0, namedMax)) printWarning(damageLine(each))
+  if (damaged.length > namedMax) printWarning(`${damaged.length - namedMax} more places are damaged; -o json names them all`)
   if (underReplicated > 0) printWarning(`${plural(underReplicated, 'partition has', 'partitions have')} replicas that are not in sync`)
 }
 

@@ -51,6 +51,12 @@ export interface TimestampHit {
   readonly leaderEpoch: number
 }
 
+/** Offsets that were found damaged on the disk, both ends among them. A read that begins at one of them fails; what lies behind is served. */
+export interface DamagedRange {
+  readonly first: number
+  readonly last: number
+}
+
 /** Told of what happens to a log by itself. */
 export interface LogWatcher {
   /** `flushedOffset` moved. Not called for what `append` itself has covered when it returns. */
@@ -79,6 +85,8 @@ export interface PartitionLog {
   /** -1 for an empty log that never had one. */
   readonly lastEpoch: number
   readonly sizeBytes: number
+  /** What is known to be damaged now, in the order in which it was found. Undefined for a store that does not look. */
+  readonly damage?: readonly DamagedRange[]
   /** One watcher; the replicator's. */
   watcher: LogWatcher | undefined
 

@@ -46,7 +46,7 @@ export function makeHandlers({ config, tools, settings, identity, metadata, cont
     new DeleteTopicsHandler(controller, settings, tools, logger),
     new InitProducerIdHandler(new ProducerIdPool(controller, identity.nodeId, tools), logger),
     new OffsetForLeaderEpochHandler(tools),
-    new DescribeConfigsHandler(metadata, settings),
+    new DescribeConfigsHandler(metadata, settings, tools.topics),
     new DescribeClusterHandler(metadata),
   ]
 }

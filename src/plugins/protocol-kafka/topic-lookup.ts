@@ -1,3 +1,4 @@
+import { type PartitionDamage } from '../../kernel/config/damaged-offsets.ts'
 import { type Uuid } from '../../kernel/model/ids.ts'
 import { type ClusterMetadata, type PartitionImage, type TopicImage } from '../../kernel/ports/cluster-metadata.ts'
 import { type Replica, type Replicator } from '../../kernel/ports/replicator.ts'
@@ -88,6 +89,14 @@ export class TopicLookup {
     if (!replicas.includes(this.nodeId)) return false
     const replica = this.replicator.replica(topic.id, partition)
     return replica === undefined || replica.failure !== undefined
+  }
+
+  /** Offsets of a topic that the logs of this broker found damaged and do not serve. */
+  damageOf({ id, partitions }: TopicImage): PartitionDamage[] {
+    return partitions.flatMap(({ partition }) => {
+      const ranges = this.replicator.replica(id, partition)?.log.damage ?? []
+      return ranges.length === 0 ? [] : [{ partition, ranges }]
+    })
   }
 
   /** Of the broker that answers. */

@@ -23,7 +23,7 @@ export const plugin = definePlugin({
     provide([Replicator, Lifecycle, HealthCheck], [BrokerIdentity, ClusterMetadata, Controller, LogStore, Metrics, Logger, Timers],
       (identity, metadata, controller, store, metrics, log, timers) => {
         const replicator = new SingleReplicator({ nodeId: identity.nodeId, metadata, controller, store, log, timers })
-        observeReplicas(metrics, () => replicator.replicas(), () => replicator.logsMissing)
+        observeReplicas(metrics, () => replicator.replicas(), () => replicator.logsMissing, () => replicator.notServed())
         return replicator
       })
   },

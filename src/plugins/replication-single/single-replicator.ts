@@ -46,8 +46,8 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   private readonly confirmations: RemovalConfirmations
   /** By topic id, then partition; places without a replica here are undefined. */
   private readonly byTopic = new Map<Uuid, (SoleReplica | undefined)[]>()
-  /** Partitions of this broker whose log could not be made, as `topic-partition`. */
-  private readonly missing = new Map<string, TopicImage>()
+  /** Partitions of this broker whose log could not be made or used, as `topic-partition`, with why. */
+  private readonly missing = new Map<string, { readonly topic: TopicImage, readonly partition: number, readonly failure: unknown }>()
   /** Of the topics that were there before this start: how many partitions they had. */
   private readonly found = new Map<Uuid, number>()
   private retry: Timer | undefined
@@ -94,10 +94,17 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
     return this.missing.size
   }
 
+  /** Partitions that are placed here and not served: their log is lost, damaged as a whole, or in a directory that is offline. */
+  *notServed(): Iterable<{ readonly topic: string, readonly partition: number, readonly failure: unknown }> {
+    for (const { topic, partition, failure } of this.missing.values()) yield { topic: topic.name, partition, failure }
+    for (const { failure, log } of this.replicas()) if (failure !== undefined) yield { topic: log.id.topic, partition: log.id.partition, failure }
+  }
+
   check(): Health {
-    const [first] = this.missing.keys()
+    const [first] = this.missing.values()
     if (first === undefined) return { state: 'ok', detail: '' }
-    const detail = `${this.missing.size} partitions have no log here, ${first} among them; look at the data directories and restart the broker`
+    const { topic, partition, failure } = first
+    const detail = `${this.missing.size} partitions have no log here that can be served, ${topic.name}-${partition} among them: ${failure instanceof Error ? failure.message : String(failure)}; look at the data directories and restart the broker; docs/damage.md says what to do`
     return { state: 'degraded', detail }
   }
 
@@ -128,7 +135,7 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
     } catch (error) {
       // The others are served; who asks for this one is told that it is not here.
       if (!this.missing.has(name)) this.log.error('a partition has no log on this broker', { topic: topic.name, topicId: topic.id, partition, error })
-      this.missing.set(name, topic)
+      this.missing.set(name, { topic, partition, failure: error })
       if (isMillraceError(error, 'MR_FILE_NO_SPACE')) this.retry ??= this.timers.after(retryMs, () => { this.retryMissing() })
       return undefined
     }
@@ -144,7 +151,7 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
 
   private retryMissing(): void {
     this.retry = undefined
-    for (const { id } of new Set(this.missing.values())) {
+    for (const { id } of new Set(Array.from(this.missing.values(), ({ topic }) => topic))) {
       const topic = this.metadata.image().topicsById.get(id)
       if (topic !== undefined) this.placeTopic(topic)
     }

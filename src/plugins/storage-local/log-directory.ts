@@ -379,6 +379,7 @@ export class LogDirectory implements LogHome {
     log.state.fail(error)
     this.world.logger.error('a log is damaged and not served; its files are left as they are', {
       topic: log.id.topic, partition: log.id.partition, path: log.state.directory, reason: error.message,
+      remedy: 'stop the broker and restore the directory from a copy; how to give up what lies behind the damage instead is in docs/damage.md',
     })
   }
 

@@ -1,7 +1,7 @@
 import { type DirectoryStatus } from '../../kernel/ports/log-store.ts'
 import { type IntegrityLedger } from './core/integrity-ledger.ts'
 import { type RedoCounts } from './redo-log.ts'
-import { type Counter, type GaugeSample, type Metrics } from '../../kernel/ports/telemetry.ts'
+import { type Counter, type GaugeSample, type Labels, type Metrics } from '../../kernel/ports/telemetry.ts'
 
 /** What an operator sees of the data directories. */
 export function observeDirectories(metrics: Metrics, directories: () => readonly DirectoryStatus[]): void {
@@ -49,6 +49,16 @@ export function redoCounter(metrics: Metrics, path: string): CountRedo {
 /** What an operator sees of the integrity of the logs. `nowMs` is monotonic. */
 export function observeIntegrity(metrics: Metrics, integrity: IntegrityLedger, nowMs: () => number): void {
   metrics.gauge('millrace_log_damaged_places', 'Places in segments that were found damaged since the start, and are not served.', () => integrity.damageCount)
+  metrics.gauge('millrace_log_partition_damaged_places', 'Places of a partition that are damaged and not served; of those alone that have some.', () => {
+    const places = new Map<string, { readonly labels: Labels, value: number }>()
+    for (const { topic, partition } of integrity.damages) {
+      const name = `${topic}-${partition}`
+      const sample = places.get(name) ?? { labels: { topic, partition: String(partition) }, value: 0 }
+      sample.value++
+      places.set(name, sample)
+    }
+    return [...places.values()]
+  })
   const failed = (read: string): Counter => metrics.counter('millrace_log_failed_checks_total', 'Checks of bytes from the disk that failed, by whether it was the first read of them or the second. First ones without a second one are faults on the way.', { read })
   const counters = { first: failed('first'), second: failed('second') }
   integrity.onFailedCheck = read => { counters[read].add(1) }

@@ -225,6 +225,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     try {
       const path = home.retire(log, state)
       this.byTopic.delete(key(topicId, partition))
+      this.integrity.forgetLog(log.id)
       return { path, freeAfterMs: log.state.settings.fileDeleteDelayMs }
     } catch (error) {
       throw home.fault(error)

@@ -5,7 +5,7 @@ import { mustRoll } from '../../kernel/log/roll-policy.ts'
 import { type PartitionId } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import {
-  type AppendOrigin, type AppendOutcome, type LogWatcher, type PartitionLog, type ReadRequest, type ReadSink, type TimestampHit,
+  type AppendOrigin, type AppendOutcome, type DamagedRange, type LogWatcher, type PartitionLog, type ReadRequest, type ReadSink, type TimestampHit,
 } from '../../kernel/ports/partition-log.ts'
 import { baseOffsetOf, lastOffsetDeltaOf, leaderEpochOf, maxTimestampOf, putBaseOffset, putLeaderEpoch } from '../../kernel/record/batch-header.ts'
 import { type AppendedBatch } from './core/redo-group.ts'
@@ -42,6 +42,7 @@ export class SegmentedLog implements PartitionLog {
   get highWatermark(): number { return this.state.watermark }
   get lastEpoch(): number { return this.state.epochs.lastEpoch }
   get sizeBytes(): number { return this.state.sizeBytes }
+  get damage(): readonly DamagedRange[] { return this.state.world.integrity.of(this.state.id) }
   get watcher(): LogWatcher | undefined { return this.state.watcher }
   set watcher(watcher: LogWatcher | undefined) { this.state.watcher = watcher }
 

@@ -1,3 +1,4 @@
+import { damagedOffsetsConfig } from '../../../kernel/config/damaged-offsets.ts'
 import {
   brokerValuesOf, type ConfigDescription, describeBrokerConfigs, describeTopicConfigs,
 } from '../../../kernel/config/describe-configs.ts'
@@ -14,6 +15,7 @@ import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
 import { configSources, configTypes, resourceTypes } from '../core/config-codes.ts'
 import { codeOf } from '../core/error-code.ts'
 import { rangeOf } from '../core/version-ranges.ts'
+import { type TopicLookup } from '../topic-lookup.ts'
 
 type Response = ResponseDraftOf<typeof describeConfigsApi>
 type Asked = DescribeConfigsRequest['resources'][number]
@@ -22,7 +24,7 @@ type Answer = Response['results'][number]
 /**
  * DescribeConfigs v1-4: every setting of topics and brokers, those at their default included, with source, synonyms and type (quirk 21). No
  * keys, or none at all, mean all. A broker answers for itself; the empty name means the defaults of all brokers, of which none are set,
- * since no setting of a broker can be changed while it runs.
+ * since no setting of a broker can be changed while it runs. Of a topic with offsets that are damaged here there is one that says so: see `damaged-offsets`.
  */
 export class DescribeConfigsHandler implements ProtocolHandler {
   readonly apiKey = 32
@@ -32,12 +34,14 @@ export class DescribeConfigsHandler implements ProtocolHandler {
   private readonly nodeId: number
   private readonly broker: BrokerValue
   private readonly limits: StoreLimits
+  private readonly topics: Pick<TopicLookup, 'damageOf'>
 
-  constructor(metadata: ClusterMetadata, settings: BrokerSettings) {
+  constructor(metadata: ClusterMetadata, settings: BrokerSettings, topics: Pick<TopicLookup, 'damageOf'>) {
     this.metadata = metadata
     this.nodeId = settings.nodeId
     this.broker = brokerValuesOf(settings)
     this.limits = settings.storeLimits
+    this.topics = topics
   }
 
   handle(request: DescribeConfigsRequest, exchange: Exchange): void {
@@ -69,7 +73,9 @@ export class DescribeConfigsHandler implements ProtocolHandler {
       checkTopicName(name)
       const topic = this.metadata.image().topics.get(name)
       if (topic === undefined) throw new MillraceError('MR_TOPIC_UNKNOWN', { topic: name })
-      return describeTopicConfigs(topic.overrides, this.broker, this.limits)
+      const configs = describeTopicConfigs(topic.overrides, this.broker, this.limits)
+      const damage = this.topics.damageOf(topic)
+      return damage.length === 0 ? configs : [...configs, damagedOffsetsConfig(damage)]
     }
     if (resourceType !== resourceTypes.broker) throw new MillraceError('MR_CONFIG_RESOURCE', { reason: `resources of type ${resourceType} have no settings here` })
     if (name === '') return []

@@ -13,6 +13,7 @@ export interface LogDamage {
 
 /** Of these each is listed; what comes beyond is only counted. */
 const listedMax = 1000
+const none: readonly LogDamage[] = []
 
 /** What is known of the integrity of the logs of a store: damage that was found since the start, and what was looked at. */
 export class IntegrityLedger {
@@ -40,6 +41,16 @@ export class IntegrityLedger {
   /** In the order in which they were found. */
   get damages(): readonly LogDamage[] { return [...this.found.values()] }
   get damageCount(): number { return this.count }
+
+  /** Those of one log. */
+  of({ topic, partition }: Pick<LogDamage, 'topic' | 'partition'>): readonly LogDamage[] {
+    return this.found.size === 0 ? none : this.damages.filter(damage => damage.topic === topic && damage.partition === partition)
+  }
+
+  /** The log was deleted, or set aside: another one of its name is another log. */
+  forgetLog(id: Pick<LogDamage, 'topic' | 'partition'>): void {
+    for (const { path, position } of this.of(id)) this.found.delete(`${path} ${position}`)
+  }
 
   /** Whether the place is known to be damaged. */
   knows(path: string, position: number): boolean {

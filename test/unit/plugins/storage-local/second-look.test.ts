@@ -72,9 +72,22 @@ describe.each([['a header', 14], ['the records', 300]])('a wrong bit in %s of a 
     expect(life.store.integrity.failedChecks).toEqual({ first: 1, second: 1 })
     expect(levels(life)).toEqual([['error', 'a log is damaged']])
     expect(life.store.check().state).toBe('degraded')
+    expect(life.log.damage).toMatchObject([{ first: 9, last: 9 }])
+    expect(life.metrics.value('millrace_log_partition_damaged_places')).toEqual([{ labels: { topic: 'orders', partition: '0' }, value: 1 }])
     // The bus is well again: what is on the disk always was.
     expect(values(await readRecords(subject, life.log, 9))).toEqual(right(9, 20))
     expect(levels(life).at(-1)).toEqual(['warn', 'what was damaged reads well now'])
+    expect(life.store.check().state).toBe('ok')
+    expect([life.log.damage, life.metrics.value('millrace_log_partition_damaged_places')]).toEqual([[], []])
+  })
+
+  it('is nothing of a topic of the same name that is made when the damaged one was deleted', async () => {
+    const files = await written('stopped')
+    const life = await started(files)
+    files.flipBit(path(8), files.stat(path(8))!.bytes / 4 + at, 3)
+    await expect(readRecords(subject, life.log, 9)).rejects.toMatchObject({ code: 'MR_LOG_ROTTEN' })
+    life.store.remove(id.topicId, 0)
+    expect(life.store.create({ ...id, topicId: newTopicId() }, settings).damage).toEqual([])
     expect(life.store.check().state).toBe('ok')
   })
 

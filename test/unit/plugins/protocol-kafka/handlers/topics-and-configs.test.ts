@@ -136,6 +136,17 @@ describe('DescribeConfigs', () => {
     }
   })
 
+  it('a topic with damaged offsets tells them in one setting more, which is read only and at its default; one without has none', async () => {
+    const broker = await TestBroker.start()
+    const [, damaged] = broker.cluster.topic('t', 2)
+    const ask = async (keys: string[] | null) => (await broker.connect().call(describeConfigsApi, 4, { resources: [{ resourceType: 2, resourceName: 't', configurationKeys: keys }] })).results[0]!.configs
+    const before = await ask(null)
+    expect(await ask(['millrace.damaged.offsets'])).toEqual([])
+    Object.defineProperty(damaged!.log, 'damage', { value: [{ first: 3, last: 5 }, { first: 9, last: 9 }] })
+    expect(await ask(['millrace.damaged.offsets'])).toMatchObject([{ name: 'millrace.damaged.offsets', value: '1:3-5,1:9-9', readOnly: true, configSource: 5 }])
+    expect((await ask(null)).length).toBe(before.length + 1)
+  })
+
   it('keys choose; synonyms and documentation come when asked for', async () => {
     const broker = await TestBroker.start()
     broker.cluster.topic('t')

@@ -1,0 +1,36 @@
+import { type DamagedRange } from '../ports/partition-log.ts'
+import { type ConfigDescription } from './describe-configs.ts'
+
+/**
+ * The name under which a broker tells, among the settings of a topic, which offsets its log store found damaged and does not serve. The Kafka protocol has no word for it; a
+ * setting that is read only and at its default is shown by the tools of every client, and changed by none. It is there only while something is damaged.
+ */
+export const damagedOffsetsName = 'millrace.damaged.offsets'
+
+export interface PartitionDamage {
+  readonly partition: number
+  readonly ranges: readonly DamagedRange[]
+}
+
+/** What DescribeConfigs answers for it. */
+export function damagedOffsetsConfig(damage: readonly PartitionDamage[]): ConfigDescription {
+  return {
+    name: damagedOffsetsName,
+    value: damage.flatMap(({ partition, ranges }) => ranges.map(({ first, last }) => `${partition}:${first}-${last}`)).join(','),
+    source: 'default', readOnly: true, sensitive: false, type: 'list', synonyms: [],
+    documentation: 'Offsets, as PARTITION:FIRST-LAST, that were found damaged on the disk of this broker and are not served. Its log says in which file and what to do. Cannot be set.',
+  }
+}
+
+/** The same read again; what is none is left out. */
+export function parseDamagedOffsets(value: string): PartitionDamage[] {
+  const byPartition = new Map<number, DamagedRange[]>()
+  for (const each of value.split(',')) {
+    const [, partition, first, last] = /^(\d{1,10}):(\d{1,16})-(\d{1,16})$/.exec(each) ?? []
+    if (partition === undefined) continue
+    const ranges = byPartition.get(Number(partition)) ?? []
+    byPartition.set(Number(partition), ranges)
+    ranges.push({ first: Number(first), last: Number(last) })
+  }
+  return [...byPartition].map(([partition, ranges]) => ({ partition, ranges }))
+}
