@@ -112,6 +112,16 @@ export class FetchOutcomes {
     if (leaderId >= 0 && metadata.topic(topic)?.partitions[index]?.leaderId !== before) return
     metadata.refresh()
     this.delay(part)
+    this.warnOfRefusals(part, answer.errorCode)
+  }
+
+  /** At the 4th attempt, the 8th and so on: a new leader is no news, but who waits at a damaged record would wait for ever without knowing why. */
+  private warnOfRefusals({ partition, fetchOffset }: FetchPart, errorCode: number): void {
+    const { topic, partition: index, failures } = partition
+    if (failures < 4 || (failures & (failures - 1)) !== 0) return
+    const message = errorCode === kafkaErrors.KAFKA_STORAGE_ERROR ? 'it cannot be read from the disk there; what lies behind may be' : null
+    const error = brokerError(errorCode, { what: `fetching from ${topic}-${index} at offset ${fetchOffset}`, topic, partition: index, message })
+    this.parts.world.logger?.warn('a fetch is refused again and again', { topic, partition: index, offset: fetchOffset, attempts: failures, error })
   }
 
   private delay({ partition }: FetchPart): void {

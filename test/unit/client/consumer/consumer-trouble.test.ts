@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { BatchBuilder } from '../../../../src/kernel/record/batch-builder.ts'
+import { Client } from '../../../../src/client/client.ts'
+import { clientSettings } from '../../../../src/client/client-options.ts'
 import { type Consumer } from '../../../../src/client/consumer/consumer.ts'
 import { kafkaErrors, type FetchRequest } from '../../../../src/wire/index.ts'
+import { RecordingLogger } from '../../../../src/testkit/world/recording-telemetry.ts'
 import { testWorld, type TestWorld } from '../world/client-world.ts'
 import { type FakeLog } from '../world/fake-log.ts'
 
@@ -62,6 +65,23 @@ describe('a consumer that meets trouble', () => {
       found.push(...await offsets(world, consumer, 50))
     }
     expect(found).toEqual(range(0, 500))
+  })
+
+  it('says after some refusals at which offset it stands and why, not each time, and reads on behind a damaged record when it is told to', async () => {
+    const world = await worldWithRecords()
+    world.cluster.log('t', 0).damagedOffsets.add(20)
+    const logger = new RecordingLogger()
+    const client = new Client({ ...world.world, logger }, clientSettings({ bootstrap: 'b1:9092' }))
+    const consumer = client.consumer({ partitionBytesMax: 100 })
+    consumer.assign([{ ...tp, offset: 20 }])
+    const polled = consumer.poll()
+    await world.complete(new Promise<void>(resolve => { world.timers.after(20_000, resolve) }))
+    const said = logger.lines.filter(({ message }) => message === 'a fetch is refused again and again')
+    expect(said.slice(0, 3).map(({ fields }) => [fields['offset'], fields['attempts']])).toEqual([[20, 4], [20, 8], [20, 16]])
+    expect(String(said[0]!.fields['error'])).toContain('fetching from t-0 at offset 20: the broker answered KAFKA_STORAGE_ERROR (it cannot be read from the disk there; what lies behind may be)')
+    consumer.seek({ ...tp, offset: 30 })
+    expect((await world.complete(polled))[0]!.offset).toBe(30)
+    await world.complete(client.close())
   })
 
   it('rejects when its position is not there any more, until somebody seeks', async () => {

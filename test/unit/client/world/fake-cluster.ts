@@ -167,6 +167,7 @@ export class FakeCluster {
           return refuse(partition, currentLeaderEpoch < log.leaderEpoch ? kafkaErrors.FENCED_LEADER_EPOCH : kafkaErrors.UNKNOWN_LEADER_EPOCH, log)
         }
         if (fetchOffset > log.endOffset || fetchOffset < log.logStartOffset) return refuse(partition, kafkaErrors.OFFSET_OUT_OF_RANGE)
+        if (log.damagedOffsets.has(fetchOffset)) return refuse(partition, kafkaErrors.KAFKA_STORAGE_ERROR)
         const stable = log.lastStableOffset ?? log.endOffset
         const records = log.read(fetchOffset, partitionMaxBytes, request.isolationLevel === 1 ? stable : Infinity)
         bytes += records.length

@@ -34,6 +34,8 @@ const remembered = 5
 export class FakeLog {
   leaderId: number
   leaderEpoch = 0
+  /** A fetch that begins at one of them is refused. */
+  readonly damagedOffsets = new Set<number>()
   logStartOffset = 0
   batches: StoredBatch[] = []
   aborted: { producerId: number, firstOffset: number }[] = []
