@@ -106,6 +106,20 @@ describe('over TCP', () => {
     expect(hashes).toEqual(asked.map((_, index) => hashOf(sent[index % 24]!)))
   })
 
+  it('quirk 25: ten batches with acks=0, large ones in gzip and small ones, and the end of the connection right behind them: all are stored', async () => {
+    const broker = await start()
+    const client = await withTopic(broker)
+    for (let round = 0; round < 3; round++) {
+      const sender = await connectTo(broker)
+      const frames = Array.from({ length: 10 }, (_, index) => {
+        const batch = batchOf([{ value: new Prng(index).bytes(index % 3 === round ? 100 : 300_000) }], { codec: 1 })
+        return sender.frame(produceApi, 9, produce('t', batch, { acks: 0 })).bytes
+      })
+      sender.socket.stream.end(Buffer.concat(frames))
+    }
+    expect(await readAll(client, 30)).toHaveLength(30)
+  })
+
   it('peers that send half a request, reset, or vanish in a poll leave the broker serving', async () => {
     const broker = await start()
     const client = await withTopic(broker)

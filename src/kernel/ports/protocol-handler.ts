@@ -32,10 +32,21 @@ export interface Exchange {
    * byte ranges: take them from the request again after the call.
    */
   keepBytes(): void
-  /** Later requests of this peer are not handled until the returned function is called: for work whose order matters. */
+  /**
+   * Later requests of this peer are not handled until the returned function is called: for work whose order matters. It is to be
+   * called in any case, also when the peer is gone, since those requests came whole and are still handled; only not when the exchange is abandoned.
+   */
   holdOthers(): () => void
-  /** Called once if the peer goes away before the answer. */
+  /**
+   * Called once if the peer goes away before the answer, at once if it has. What the request is to change is done all the same, since it came
+   * whole and nobody may send it again; only waiting for the time to answer is over. Who waited for nothing else need not end the exchange.
+   */
   onGone(callback: () => void): void
+  /**
+   * The broker has given up what was under way, because its time for a stop was over. Work elsewhere for this request must have no effect any more
+   * when it ends: kept bytes are the peer's again, logs are closed, and the exchange is not ended. True before `onGone` is called.
+   */
+  readonly abandoned: boolean
 }
 
 /**

@@ -27,6 +27,7 @@ export class InProcessExchange implements Exchange {
   private goneCallback: (() => void) | undefined
   /** True while `dispatch` has not returned: the answer is told afterwards. */
   starting = true
+  abandoned = false
   private outcome: { readonly error: unknown, readonly response: object | undefined, readonly release: () => void } | undefined
 
   constructor(host: InProcessHost, served: ServedApi, apiVersion: number, clientId: string | null, done: Done) {
@@ -79,6 +80,7 @@ export class InProcessExchange implements Exchange {
   /** The broker stops: who waits gives up, and the client is told `error`. */
   giveUp(error: unknown): void {
     if (this.over) return
+    this.abandoned = true
     this.goneCallback?.()
     if (!this.over) this.end(error, undefined, nothing)
   }

@@ -17,7 +17,7 @@ import { MemoryBudget } from './core/memory-budget.ts'
 import { ApiVersionsHandler } from './handlers/18-api-versions.ts'
 import { type Done } from './in-process-exchange.ts'
 import { ConnectionSet } from './io/connection-set.ts'
-import { type ConnectionSetting } from './io/kafka-connection.ts'
+import { type ConnectionSetting } from './io/connection-setting.ts'
 import { OutgoingBatchPool } from './io/outgoing-batch.ts'
 import { InProcessDispatcher } from './request-dispatcher.ts'
 import { RequestRouter } from './request-router.ts'
@@ -107,7 +107,7 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
     tools.stopWaiting()
     for (const handler of this.parts.handlers) handler.stopWaiting?.()
     const finished = this.connections.finish()
-    const late = tools.timers.after(this.config.stopGraceMs, () => { this.connections.destroyAll() })
+    const late = tools.timers.after(this.config.stopGraceMs, () => { this.connections.giveUpAll() })
     await finished
     late.cancel()
     await Promise.all(closing)

@@ -33,6 +33,11 @@ export class ConnectionMachine<T extends Turn<T>> {
     return this.holds === 0 && this.reasons === 0 && this.size < this.turnsMax
   }
 
+  /** Whether some request holds those behind it. */
+  get held(): boolean {
+    return this.holds > 0
+  }
+
   /** A request came. Only while open. */
   begin(turn: T): void {
     if (this.last === undefined) this.first = turn

@@ -128,7 +128,7 @@ export class ProduceRun implements Expiring {
 
   /** One partition has its outcome. */
   settled(): void {
-    if (--this.open === 0 && !this.gone) this.finish()
+    if (--this.open === 0) this.finish()
   }
 
   expired(): void {
@@ -198,7 +198,8 @@ export class ProduceRun implements Expiring {
     const records = partition.records!
     this.open++
     parts.compression.decompressLater(codecOf(records, 0), records.subarray(batchHeaderBytes), parts.decompressedBytesMax, (error, plain) => {
-      if (this.gone) return
+      // Whether the client is still there makes no difference: the batch came whole, and nobody may send it again (quirk 25).
+      if (this.exchange.abandoned) return
       try {
         const nowMs = parts.tools.clock.wallMs()
         const passed = error === undefined || error === null
@@ -235,7 +236,7 @@ export class ProduceRun implements Expiring {
         topic.instruments.producedBytes.add(batch.length)
         topic.instruments.producedRecords.add(recordsCount)
       }
-      if (this.request.acks !== -1 || replica.highWatermark > outcome.lastOffset) return
+      if (this.request.acks !== -1 || this.gone || replica.highWatermark > outcome.lastOffset) return
       if (this.late) {
         this.refuseLate(answer)
         return
@@ -295,16 +296,24 @@ export class ProduceRun implements Expiring {
     if (this.deadline !== undefined) tools.deadlines.remove(this.deadline)
   }
 
-  /** The client is gone: what is appended stays, nobody is told. */
+  /** The client is gone: what is appended stays, what is begun is appended, nobody is told. */
   private cancel(): void {
     this.gone = true
     this.stopWaiting()
-    for (const wait of this.waits ?? []) if (!wait.over) wait.replica.cancel(wait)
+    for (const wait of this.waits ?? []) {
+      if (wait.over) continue
+      wait.over = true
+      wait.replica.cancel(wait)
+      this.open--
+    }
+    if (this.open === 0) this.finish()
   }
 
   private finish(): void {
     this.stopWaiting()
+    if (this.exchange.abandoned) return
     if (this.request.acks === 0) this.finishSilently()
+    else if (this.gone) this.exchange.silence()
     else if (this.hints === undefined) this.exchange.reply({ responses: this.responses })
     else this.exchange.reply({ responses: this.responses, nodeEndpoints: this.hints.endpoints() })
     this.letGo?.()

@@ -2,12 +2,13 @@ import { type Socket } from '../../../kernel/ports/network.ts'
 import { type PeerInfo } from '../../../kernel/ports/protocol-handler.ts'
 import { type ConnectionLimits } from '../core/connection-limits.ts'
 import { stopReasons } from '../core/connection-machine.ts'
-import { type ConnectionSetting, KafkaConnection } from './kafka-connection.ts'
+import { type ConnectionSetting } from './connection-setting.ts'
+import { KafkaConnection } from './kafka-connection.ts'
 
 /** Who nobody had to prove to be. */
 export const anonymousPrincipal = 'User:ANONYMOUS'
 
-/** All connections of the broker's listeners. */
+/** All connections of the broker's listeners; one counts until what its peer left behind is done, since it takes memory until then. */
 export class ConnectionSet {
   private readonly connections = new Set<KafkaConnection>()
   private readonly byAddress = new Map<string, number>()
@@ -53,7 +54,7 @@ export class ConnectionSet {
     for (const connection of [...this.connections]) connection.goOn(stopReasons.starting)
   }
 
-  /** No new connections and no new requests; resolves when all requests in hand are answered and all connections gone. */
+  /** No new connections and no new requests; resolves when all requests in hand are answered or done and all connections gone. */
   finish(): Promise<void> {
     this.finishing = true
     return new Promise((resolve) => {
@@ -63,8 +64,9 @@ export class ConnectionSet {
     })
   }
 
-  destroyAll(): void {
-    for (const connection of [...this.connections]) connection.destroy()
+  /** Closes all connections, and leaves undone what was begun. */
+  giveUpAll(): void {
+    for (const connection of [...this.connections]) connection.giveUp()
   }
 
   private remove(connection: KafkaConnection, host: string): void {

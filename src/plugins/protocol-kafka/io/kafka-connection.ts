@@ -1,49 +1,21 @@
-import { type BytesReader } from '../../../base/bytes-reader.ts'
-import { isMillraceError, MillraceError } from '../../../kernel/errors/index.ts'
-import { type Clock } from '../../../kernel/ports/clock.ts'
+import { MillraceError } from '../../../kernel/errors/index.ts'
 import { type Socket, type SocketHandler } from '../../../kernel/ports/network.ts'
 import { type PeerInfo } from '../../../kernel/ports/protocol-handler.ts'
-import { type Logger } from '../../../kernel/ports/telemetry.ts'
 import { apiKeys, apiName } from '../../../wire/api-keys.ts'
 import { writeResponseFrame } from '../../../wire/frames.ts'
-import { type FrameMemory } from '../../../wire/frame-memory.ts'
 import { FrameSplitter } from '../../../wire/framing.ts'
 import { readRequestHeader, type RequestHeader } from '../../../wire/request-header.ts'
 import { codecFor } from '../../../wire/schema/compile-codec.ts'
 import { ConnectionMachine, stopReasons, type StopReason } from '../core/connection-machine.ts'
-import { foreignClient, foreignProtocol } from '../core/foreign-protocol.ts'
 import { detachBytes } from '../core/detach-bytes.ts'
-import { type MemoryBudget, type MemoryHolder } from '../core/memory-budget.ts'
-import { type Deadline, type Deadlines, type Expiring } from '../deadlines.ts'
+import { type MemoryHolder } from '../core/memory-budget.ts'
 import { unsupportedApiVersions } from '../handlers/18-api-versions.ts'
-import { type ProtocolMetrics } from '../metrics.ts'
-import { type RequestRouter, type ServedApi } from '../request-router.ts'
+import { type ServedApi } from '../request-router.ts'
+import { logClosing } from './closing-line.ts'
 import { ConnectionOutput } from './connection-output.ts'
-import { type OutgoingBatch, type OutgoingBatchPool } from './outgoing-batch.ts'
+import { type ConnectionSetting } from './connection-setting.ts'
+import { ConnectionWatch, type Watched } from './connection-watch.ts'
 import { type ExchangeOwner, SocketExchange } from './socket-exchange.ts'
-
-/** What the connections of a broker share. */
-export interface ConnectionSetting {
-  readonly router: RequestRouter
-  readonly clock: Clock
-  readonly deadlines: Deadlines
-  readonly budget: MemoryBudget
-  readonly batches: OutgoingBatchPool
-  readonly metrics: ProtocolMetrics
-  readonly logger: Logger
-  /** Requests are read one at a time, so one cursor serves all connections. */
-  readonly reader: BytesReader
-  readonly frames: FrameMemory
-  readonly frameBytesMax: number
-  readonly requestsMax: number
-  readonly requestElementsMax: number
-  readonly outputBytesMax: number
-  readonly idleMs: number
-  readonly requestReadTimeoutMs: number
-}
-
-/** So long a peer may take to read the last answers of a connection that ends. */
-const lingerMs = 5000
 
 /**
  * One connection of a client: cuts what comes in into requests, hands them to the router, and sends answers in the order of the requests.
@@ -51,30 +23,39 @@ const lingerMs = 5000
  * It stops reading while a request holds the others, while too many requests are under way or too many bytes of answers wait for a slow
  * reader, and while memory for requests is short. The socket is paused late, when more has come: a peer that goes away is noticed at once
  * unless it had sent more.
+ *
+ * When the peer ends, in order or by a reset, requests that came whole before are still handled, as in Kafka and in their order, whether or not the
+ * connection was held when they came: nobody sends those with acks=0 again (quirk 25). A reset tells no more than that the peer reads nothing
+ * further, and comes of every close of a socket with unread answers. When the broker closes, for an error, an idle peer or its stop, requests that
+ * no handler has seen are dropped: what follows nonsense has no meaning, what follows a failed batch with acks=0 would hide a gap, and a stop
+ * takes nothing more. What a handler has begun is finished either way; only a stop whose time is over leaves it undone.
  */
-export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, ExchangeOwner {
+export class KafkaConnection implements SocketHandler, MemoryHolder, ExchangeOwner, Watched {
   readonly peer: PeerInfo
+  /** Nothing can be sent or received any more. */
   gone = false
+  /** What was begun is to be left undone. */
+  abandoned = false
   heldBytes = 0
+  paused = false
   private readonly socket: Socket
   private readonly setting: ConnectionSetting
   private readonly onClosed: (connection: KafkaConnection) => void
   private readonly machine: ConnectionMachine<SocketExchange>
   private readonly splitter: FrameSplitter
   private readonly output: ConnectionOutput
+  private readonly watch: ConnectionWatch
   /** Answers that are encoded and wait for those before them. */
   private parkedBytes = 0
   private keptBytes = 0
   /** Bytes that came were not looked at yet; the socket is paused then. */
   private backlog = false
   private running = false
-  private paused = false
   private ending = false
+  /** Gone, with nothing left to do. */
+  private left = false
   /** A whole frame has come: the peer speaks the protocol. */
   private hasSpoken = false
-  private heardMs: number
-  private frameSinceMs = Infinity
-  private deadline: Deadline | undefined
 
   constructor(socket: Socket, peer: PeerInfo, setting: ConnectionSetting, onClosed: (connection: KafkaConnection) => void) {
     this.socket = socket
@@ -84,8 +65,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
     this.machine = new ConnectionMachine(setting.requestsMax)
     this.splitter = new FrameSplitter({ frameBytesMax: setting.frameBytesMax, memory: setting.frames })
     this.output = new ConnectionOutput(socket, setting.batches, setting.metrics.sentBytes, () => { this.afterFlush() })
-    this.heardMs = setting.clock.monotonicMs()
-    this.watch(this.heardMs)
+    this.watch = new ConnectionWatch(this, setting)
   }
 
   /** No request is handled until `goOn`. */
@@ -98,13 +78,22 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
     this.intake()
   }
 
-  /** Answers what is in hand, takes no more, and closes. */
+  /** Answers what is in hand, takes no more, and closes. What a peer that is gone has left behind is still handled, if that has begun. */
   finish(): void {
-    this.machine.stop(stopReasons.closing)
-    this.endWhenDone()
+    if (!this.gone || this.machine.isStopped(stopReasons.starting)) this.machine.stop(stopReasons.closing)
+    if (this.gone) this.goOnAlone()
+    else this.endWhenDone()
+  }
+
+  /** Closes now, and leaves undone what was begun. */
+  giveUp(): void {
+    this.abandoned = true
+    this.destroy()
+    if (this.gone) this.goOnAlone()
   }
 
   destroy(): void {
+    this.machine.stop(stopReasons.closing)
     if (!this.gone) this.socket.destroy()
   }
 
@@ -112,7 +101,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
 
   data(bytes: Uint8Array, offset: number, length: number): void {
     if (this.gone || this.ending) return
-    this.heardMs = this.setting.clock.monotonicMs()
+    this.watch.heardMs = this.setting.clock.monotonicMs()
     this.setting.metrics.receivedBytes.add(length)
     if (this.machine.open) {
       this.splitter.feed(bytes, offset, offset + length)
@@ -133,24 +122,49 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
   closed(error?: unknown): void {
     if (this.gone) return
     this.gone = true
-    this.machine.stop(stopReasons.closing)
-    if (this.deadline !== undefined) this.setting.deadlines.remove(this.deadline)
+    const { machine, running } = this
+    // Nothing goes on while those under way are told.
+    this.running = true
+    this.watch.stop()
     this.output.close()
-    for (const exchange of this.machine.clear()) {
+    for (const exchange of machine.clear()) {
       exchange.parked?.done()
       exchange.parked = undefined
       exchange.tellGone()
+      this.letGoFor(exchange)
     }
-    if (!this.running) this.splitter.close()
+    this.running = running
+    // Answers go nowhere, and what is in memory gives it back by being handled.
+    machine.goOn(stopReasons.output)
+    machine.goOn(stopReasons.memory)
+    this.goOnAlone()
+    if (error !== undefined) this.setting.logger.debug('a connection broke', { peer: this.peer.host, connection: this.peer.connectionId, error })
+  }
+
+  /** The socket is gone: handles what had come whole, and leaves when that and what was begun is done. */
+  private goOnAlone(): void {
+    if (this.running || this.left) return
+    // Which calls this again.
+    if (this.backlog && this.machine.open) return void this.run()
+    // What is there now is half a request, or nobody is to handle it.
+    if (this.machine.isStopped(stopReasons.closing)) this.backlog = false
+    if (!this.backlog) this.splitter.close()
+    if (!this.backlog && (!this.machine.held || this.abandoned)) this.leave()
+    else this.account()
+  }
+
+  private leave(): void {
+    this.left = true
+    this.machine.stop(stopReasons.closing)
     this.setting.budget.forget(this)
     this.onClosed(this)
-    if (error !== undefined) this.setting.logger.debug('a connection broke', { peer: this.peer.host, connection: this.peer.connectionId, error })
   }
 
   // --- requests
 
   /** Goes on where it stopped, if it may. */
   private intake(): void {
+    if (this.gone) this.goOnAlone()
     if (this.gone || this.running || !this.machine.open) return
     if (this.backlog) this.run()
     if (!this.backlog && this.machine.open) this.resume()
@@ -167,20 +181,18 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
         }
         this.request()
       }
-      if (this.backlog && !this.gone && !this.ending) this.keepRest()
+      if (this.backlog && !this.machine.isStopped(stopReasons.closing)) {
+        this.backlog = this.splitter.keepRest()
+        if (this.backlog) this.pause()
+      }
       // All that is needed of the frames so far was taken by now.
       this.splitter.release()
     } catch (error) {
       this.abort(error)
     }
     this.running = false
-    if (this.gone) this.splitter.close()
-    this.account()
-  }
-
-  private keepRest(): void {
-    if (this.splitter.keepRest()) this.pause()
-    else this.backlog = false
+    if (this.gone) this.goOnAlone()
+    else this.account()
   }
 
   private request(): void {
@@ -195,12 +207,14 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
       this.refuseVersion(served, header)
       return
     }
+    // A fetch has no effect but its answer, and would wait for the time to send it.
+    if (this.gone && served.key === apiKeys.Fetch) return
     const request = codecFor(served.api.request, header.apiVersion).read(reader, requestElementsMax)
-    const exchange = new SocketExchange(this, served, header.apiVersion, header.correlationId, header.clientId, request, this.heardMs)
-    this.machine.begin(exchange)
+    const exchange = new SocketExchange(this, served, header.apiVersion, header.correlationId, header.clientId, request, this.watch.heardMs)
+    this.begin(exchange)
     router.handle(served, request, exchange)
     // A long poll blocks what follows on its connection, as in Kafka: a peer has the answer of one fetch in memory, not of thousands.
-    if (served.key === apiKeys.Fetch && !exchange.over) exchange.hold()
+    if (served.key === apiKeys.Fetch && !exchange.over && !this.gone) exchange.hold()
   }
 
   private refuseVersion(served: ServedApi, { apiVersion, correlationId, clientId }: RequestHeader): void {
@@ -208,9 +222,14 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
       throw new MillraceError('MR_PROTOCOL_UNSUPPORTED_VERSION', { api: served.name, version: apiVersion, min: served.min, max: served.max })
     }
     // Quirk 1: the one request whose version nobody can know beforehand. Its body is not read, the answer has version 0.
-    const exchange = new SocketExchange(this, served, 0, correlationId, clientId, undefined, this.heardMs)
-    this.machine.begin(exchange)
+    const exchange = new SocketExchange(this, served, 0, correlationId, clientId, undefined, this.watch.heardMs)
+    this.begin(exchange)
     exchange.reply(unsupportedApiVersions(served.min, served.max))
+  }
+
+  /** Where nobody reads answers they have no order, and nothing waits for its turn. */
+  private begin(exchange: SocketExchange): void {
+    if (!this.gone) this.machine.begin(exchange)
   }
 
   keepBytes(exchange: SocketExchange): void {
@@ -232,13 +251,14 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
 
   /** Tells the budget what this connection holds in memory. */
   private account(): void {
-    if (this.gone) return
+    if (this.left) return
     const pending = this.splitter.pendingBytes
-    if (pending === 0) this.frameSinceMs = Infinity
-    else if (this.frameSinceMs === Infinity) this.frameSinceMs = this.heardMs
+    this.watch.incomplete(pending > 0)
     const held = pending + this.keptBytes
     if (held === this.heldBytes) return
-    if (!this.setting.budget.hold(this, held)) {
+    const mayReadOn = this.setting.budget.hold(this, held)
+    if (this.gone) return
+    if (!mayReadOn) {
       this.machine.stop(stopReasons.memory)
       this.pause()
     } else if (this.machine.isStopped(stopReasons.memory)) {
@@ -283,13 +303,11 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
       this.destroy()
       return
     }
-    if (!next) this.park(exchange, batch)
+    if (!next) {
+      exchange.parked = batch
+      this.parkedBytes += batch.writer.length
+    }
     this.advance()
-  }
-
-  private park(exchange: SocketExchange, batch: OutgoingBatch): void {
-    exchange.parked = batch
-    this.parkedBytes += batch.writer.length
   }
 
   /** Lets answers leave whose turn has come. */
@@ -311,7 +329,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
 
   /** A request is over: what it kept is free, and what it held goes on. */
   ended(exchange: SocketExchange): void {
-    if (exchange.holding) this.machine.letGo()
+    this.letGoFor(exchange)
     if (exchange.keptBytes === 0) return
     this.keptBytes -= exchange.keptBytes
     exchange.keptBytes = 0
@@ -320,6 +338,12 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
 
   hold(): void {
     this.machine.hold()
+  }
+
+  private letGoFor(exchange: SocketExchange): void {
+    if (!exchange.holding) return
+    exchange.holding = false
+    this.machine.letGo()
   }
 
   private afterFlush(): void {
@@ -342,51 +366,34 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, Expiring, E
 
   /** Closes for an error: one line says who sent what. Answers that are ready leave before. */
   abort(error: unknown, exchange?: SocketExchange): void {
-    if (this.gone || this.ending) return
-    const { logger } = this.setting
-    const peer = `${this.socket.remote.host}:${this.socket.remote.port}`
-    const fields = { peer, listener: this.peer.listener, api: exchange?.served.name, error }
-    const foreign = !this.hasSpoken && isMillraceError(error, 'MR_PROTOCOL_FRAME_SIZE') ? foreignProtocol(Number(error.details['size'])) : undefined
-    // Nothing is wrong here, and no stack says more.
-    if (foreign !== undefined) logger.info(`closing a connection: ${foreignClient(foreign, this.peer.listener)}`, { peer })
-    else if (isMillraceError(error)) logger.info(`closing a connection: ${error.message}`, fields)
-    else logger.error('closing a connection for an unexpected error', fields)
+    if (this.ending || (this.gone && this.machine.isStopped(stopReasons.closing))) return
+    const { listener } = this.peer
+    logClosing(this.setting.logger, { remote: this.socket.remote, listener, hasSpoken: this.hasSpoken, api: exchange?.served.name, error })
     this.machine.stop(stopReasons.closing)
-    if (this.output.isEmpty) this.destroy()
+    if (this.gone) this.goOnAlone()
+    else if (this.output.isEmpty) this.destroy()
     else this.endSoon()
   }
 
   private endSoon(): void {
-    const { deadlines } = this.setting
     this.ending = true
-    if (this.deadline !== undefined) deadlines.remove(this.deadline)
-    this.deadline = deadlines.after(lingerMs, this)
+    this.watch.linger()
     this.output.flushAtOnce()
     this.socket.end()
   }
 
-  expired(nowMs: number, stalledMs: number): void {
-    this.deadline = undefined
-    if (this.ending) this.destroy()
-    if (this.gone) return
-    const { idleMs, requestReadTimeoutMs, logger } = this.setting
-    // While this process stood still nobody could be heard, and when that began is not known: all time counts anew.
-    if (stalledMs > 0) this.heardMs = nowMs
-    if (stalledMs > 0 || this.paused) this.frameSinceMs = Math.max(this.frameSinceMs, nowMs)
-    if (this.machine.size === 0 && nowMs - this.heardMs >= idleMs) {
-      logger.debug('closing an idle connection', { peer: this.peer.host, connection: this.peer.connectionId })
-      this.destroy()
-    } else if (nowMs - this.frameSinceMs >= requestReadTimeoutMs) {
-      this.abort(new MillraceError('MR_PROTOCOL_REQUEST_SLOW', { bytes: this.splitter.pendingBytes, timeoutMs: requestReadTimeoutMs }))
-    } else {
-      this.watch(nowMs)
-    }
+  // --- what the watch tells
+
+  get idle(): boolean {
+    return this.machine.size === 0
   }
 
-  /** One entry in the heap a connection, looked at again when it may be due: a busy connection pays nothing for it. */
-  private watch(nowMs: number): void {
-    const { idleMs, requestReadTimeoutMs, deadlines } = this.setting
-    const idleIn = this.heardMs + idleMs - nowMs
-    this.deadline = deadlines.after(Math.max(1, Math.min(idleIn, requestReadTimeoutMs)), this)
+  silent(): void {
+    this.setting.logger.debug('closing an idle connection', { peer: this.peer.host, connection: this.peer.connectionId })
+    this.destroy()
+  }
+
+  slow(): void {
+    this.abort(new MillraceError('MR_PROTOCOL_REQUEST_SLOW', { bytes: this.splitter.pendingBytes, timeoutMs: this.setting.requestReadTimeoutMs }))
   }
 }

@@ -8,6 +8,7 @@ import { type OutgoingBatch } from './outgoing-batch.ts'
 export interface ExchangeOwner {
   readonly peer: PeerInfo
   readonly gone: boolean
+  readonly abandoned: boolean
   answer(exchange: SocketExchange, response: object, released: (() => void) | undefined): void
   /** An answer may leave, or there is none. */
   advance(): void
@@ -69,6 +70,10 @@ export class SocketExchange implements Exchange, Turn<SocketExchange> {
 
   get listener(): string {
     return this.connection.peer.listener
+  }
+
+  get abandoned(): boolean {
+    return this.connection.abandoned
   }
 
   reply(response: object, released?: () => void): void {
