@@ -15,4 +15,11 @@ describe('a power cut within the steps of', () => {
       expect(images).toBeGreaterThan(2)
     }
   })
+
+  it('rolls at once leaves a log that is served, whichever of the names of its segments and indexes are there', async () => {
+    const protocol = crashProtocols.find(({ name }) => name === 'rolls at once')!
+    const { images, faults } = await runProtocol(protocol, { seed: 3, most: 16, random: 12, momentsMax: 8 })
+    expect(faults.map(commandFor)).toEqual([])
+    expect(images).toBeGreaterThan(60)
+  })
 })

@@ -174,7 +174,7 @@ class LogLoader {
     const { log, known } = this
     for (const baseOffset of orphans) {
       if (baseOffset < known.startOffset || !segments.some(other => other > baseOffset)) continue
-      if (!known.clean && known.recoveryPoint !== undefined && baseOffset >= durableTo(known)) continue
+      if (!known.clean && known.cache !== 'intact' && known.recoveryPoint !== undefined && baseOffset >= durableTo(known)) continue
       const path = `${log.directory}/${segmentFileName(baseOffset, '.log')}`
       const entries = (['.index', '.timeindex'] as const).some(suffix => (log.world.files.stat(`${log.directory}/${segmentFileName(baseOffset, suffix)}`)?.bytes ?? 0) > 0)
       if (entries) throw log.corrupt(baseOffset, path, 'the segment is missing, and its indexes are there')
