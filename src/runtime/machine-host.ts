@@ -103,7 +103,15 @@ export class MachineHost<Command, Change, Reply> {
       now: this.ticker.now, deadlineMoved: this.ticker.deadlineMoved,
     })
     this.machines.set(partition, machine)
-    machine.start()
+    if (replicator.isMaking(topic.id, partition)) this.startLater(machine, topic.id, partition)
+    else machine.start()
+  }
+
+  /** Its log comes shortly: until then it is loading, which is no failure. At a stop it never starts. */
+  private startLater(machine: MachinePartition<Command, Change, Reply>, topicId: Uuid, partition: number): void {
+    this.parts.replicator.made(topicId).then(() => {
+      if (!this.stopping && this.machines.get(partition) === machine) machine.start()
+    }, () => undefined)
   }
 
   private letGo(partition: number): void {

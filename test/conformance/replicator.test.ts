@@ -17,10 +17,15 @@ import { SeededRandom } from '../../src/testkit/world/seeded-random.ts'
 
 async function subject(store: LogStore, stop: () => Promise<void>): Promise<ReplicatorSubject> {
   const metadata = new ManualMetadata()
-  const replicator = new SingleReplicator({ nodeId: 1, metadata, controller: metadata, store, log: nullLogger, timers: new ManualTimers() })
+  const timers = new ManualTimers()
+  const replicator = new SingleReplicator({ nodeId: 1, metadata, controller: metadata, store, log: nullLogger, clock: timers.clock, timers })
   await replicator.start()
   return {
-    replicator, nodeId: 1, metadata, store, settle: settled,
+    replicator, nodeId: 1, metadata, store,
+    settle: async () => {
+      timers.runSoon()
+      await settled()
+    },
     stop: async () => {
       await replicator.stop()
       await stop()
@@ -61,7 +66,8 @@ describe('replication-single over storage-local, where the watermark waits for t
     await simulated.powerCut!()
     const metadata = new ManualMetadata()
     metadata.put(topic)
-    const replicator = new SingleReplicator({ nodeId: 1, metadata, controller: metadata, store: simulated.store, log: nullLogger, timers: new ManualTimers() })
+    const timers = new ManualTimers()
+    const replicator = new SingleReplicator({ nodeId: 1, metadata, controller: metadata, store: simulated.store, log: nullLogger, clock: timers.clock, timers })
     await replicator.start()
     expect(replicator.replica(topic.id, 0)).toMatchObject({ highWatermark: 5, lastStableOffset: 5, leader: true, leaderEpoch: 3 })
     await replicator.stop()
@@ -90,6 +96,8 @@ describe('the kit', () => {
         return replica === undefined ? undefined : wrap(replica)
       },
       replicas: () => real.replicator.replicas(),
+      isMaking: (topicId, partition) => real.replicator.isMaking(topicId, partition),
+      made: (topicId) => real.replicator.made(topicId),
     }
     return { ...real, replicator }
   }

@@ -65,7 +65,7 @@ export const errorTable = {
   MR_CLUSTER_META_PROPERTIES_LOST: row('config', false, 104, 500, 'no meta.properties in {paths}, while {partition} and its like are there; restore the file or make it again, with the lines {lines}'),
   MR_CLUSTER_ID_MISMATCH: row('config', false, 104, 500, '{path} belongs to cluster {found}, not to {expected}; point data at the right directory'),
   MR_CLUSTER_NODE_MISMATCH: row('config', false, 104, 500, '{path} was written by node {found}, not by node {expected}; use the node id it was made with, or another directory'),
-  MR_CLUSTER_TIMEOUT: row('operational', true, 7, 504, 'the metadata did not change within {timeoutMs} ms; it may do so yet: see what is there before you try again'),
+  MR_CLUSTER_TIMEOUT: row('operational', true, 7, 504, 'what was asked for was not done within {timeoutMs} ms; it may be done yet: see what is there before you try again'),
   // configuration of broker and topics
   MR_CONFIG_FILE: row('config', false, 40, 400, 'configuration {path}: {reason}'),
   MR_CONFIG_INVALID: row('request', false, 40, 400, 'invalid value {value} for {key}: {reason}'),

@@ -34,10 +34,20 @@ export interface Replica {
   cancel(waiter: WatermarkWaiter): void
 }
 
-/** Keeps the replicas that the cluster metadata places on this broker, and moves their high watermarks. */
+/**
+ * Keeps the replicas that the cluster metadata places on this broker, and moves their high watermarks. The replicas of a new topic come one
+ * after another, over as many turns of the event loop as their logs take.
+ */
 export interface Replicator {
-  /** Undefined when this broker has no replica of it. */
+  /** Undefined when this broker has no replica of it, or has not made it yet. */
   replica(topicId: Uuid, partition: number): Replica | undefined
   replicas(): Iterable<Replica>
+  /** Whether there is no replica of it because its turn has not come yet. False for one that could not be made. */
+  isMaking(topicId: Uuid, partition: number): boolean
+  /**
+   * Resolves when no replica of the topic is being made: all are there that could be made, or the topic is deleted or not known. Rejects with
+   * MR_CLUSTER_STOPPED when the broker stops before; its next start makes the rest.
+   */
+  made(topicId: Uuid): Promise<void>
 }
 export const Replicator = token<Replicator>('Replicator')

@@ -1,3 +1,6 @@
+import { type Deferred, deferred } from '../../base/deferred.ts'
+import { MillraceError } from '../../kernel/errors/millrace-error.ts'
+import { type Uuid } from '../../kernel/model/ids.ts'
 import { type Clock, type Timers } from '../../kernel/ports/clock.ts'
 import { type Deadlines } from './deadlines.ts'
 import { type ProtocolMetrics } from './metrics.ts'
@@ -13,6 +16,8 @@ export class ServingTools {
   /** -1 until the broker is registered. */
   brokerEpoch = -1
   private readonly stopCallbacks: (() => void)[] = []
+  /** Who waits for the logs of a topic. */
+  private readonly waiting = new Set<Deferred<void>>()
 
   constructor(parts: Pick<ServingTools, 'clock' | 'timers' | 'deadlines' | 'metrics' | 'topics'>) {
     this.clock = parts.clock
@@ -26,6 +31,14 @@ export class ServingTools {
     this.brokerEpoch = brokerEpoch
   }
 
+  /** See `Replicator.made`. Rejects with MR_CLUSTER_STOPPED already when this plugin stops. */
+  made(topicId: Uuid): Promise<void> {
+    const waiter = deferred()
+    this.waiting.add(waiter)
+    this.topics.made(topicId).then(waiter.resolve, waiter.reject).finally(() => { this.waiting.delete(waiter) })
+    return waiter.promise
+  }
+
   /** At a stop, requests that wait for something that may never come are answered as they stand. */
   onStopWaiting(callback: () => void): void {
     this.stopCallbacks.push(callback)
@@ -33,6 +46,7 @@ export class ServingTools {
 
   stopWaiting(): void {
     for (const callback of this.stopCallbacks) callback()
+    for (const waiter of this.waiting) waiter.reject(new MillraceError('MR_CLUSTER_STOPPED'))
   }
 
   stop(): void {

@@ -25,7 +25,7 @@ export class TopicCreator {
 
   /**
    * `done` is called once, later, with the Kafka codes of the topics that are not there: LEADER_NOT_AVAILABLE for one that is still being
-   * created. Names have been checked.
+   * created. The logs of those that are there are made, unless that takes too long. Names have been checked.
    */
   ensure(names: readonly string[], done: (codes: ReadonlyMap<string, number>) => void): void {
     this.create(names.filter((name) => !this.underWay.has(name)))
@@ -37,14 +37,16 @@ export class TopicCreator {
   private create(names: readonly string[]): void {
     if (names.length === 0) return
     const topics = names.map((name) => ({ name, partitions: -1, replicationFactor: -1, assignment: undefined, configs: new Map<string, string>() }))
-    const errors = this.controller.createTopics(topics, false).then(
-      (created) => created.map(({ error }): unknown => error),
-      (error: unknown) => names.map(() => error),
-    )
+    const creation = this.controller.createTopics(topics, false)
     names.forEach((name, index) => {
-      this.underWay.set(name, errors.then((all) => {
+      const made = creation.then(async (created) => {
+        const { id, error } = created[index]!
+        if (error !== undefined) throw error
+        await this.tools.made(id)
+      })
+      this.underWay.set(name, made.then(() => undefined, (error: unknown) => error).then((error) => {
         this.underWay.delete(name)
-        return this.codeFor(name, all[index])
+        return this.codeFor(name, error)
       }))
     })
   }

@@ -29,6 +29,11 @@ export class TopicEntry {
     return this.image.partitions[index]?.leader === this.nodeId
   }
 
+  /** Whether this broker will have a replica of it shortly, and has not made it yet. */
+  isMaking(index: number): boolean {
+    return this.replicator.isMaking(this.image.id, index)
+  }
+
   /** This broker's replica, if it has one. */
   replica(index: number): Replica | undefined {
     return this.replicas[index] ?? this.find(index)
@@ -84,11 +89,20 @@ export class TopicLookup {
     return this.enter(this.metadata.image().topicsById.get(id))
   }
 
-  /** Whether a replica that is placed on this broker cannot be served: its log could not be made or found, is damaged, or is in a directory that is offline. */
-  isOfflineHere(topic: TopicImage, { partition, replicas }: PartitionImage): boolean {
-    if (!replicas.includes(this.nodeId)) return false
+  /**
+   * What keeps this broker from serving a replica that is placed on it, if anything. `offline`: its log could not be made or found, is damaged, or
+   * is in a directory that is offline.
+   */
+  hindranceHere(topic: TopicImage, { partition, replicas }: PartitionImage): 'offline' | 'in the making' | undefined {
+    if (!replicas.includes(this.nodeId)) return undefined
     const replica = this.replicator.replica(topic.id, partition)
-    return replica === undefined || replica.failure !== undefined
+    if (replica === undefined && this.replicator.isMaking(topic.id, partition)) return 'in the making'
+    return replica === undefined || replica.failure !== undefined ? 'offline' : undefined
+  }
+
+  /** See `Replicator.made`. */
+  made(topicId: Uuid): Promise<void> {
+    return this.replicator.made(topicId)
   }
 
   /** Offsets of a topic that the logs of this broker found damaged and do not serve. */

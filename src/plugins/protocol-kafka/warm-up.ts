@@ -224,6 +224,14 @@ class NowhereTopic implements ClusterMetadata, Replicator {
     return [this.only]
   }
 
+  isMaking(): boolean {
+    return false
+  }
+
+  made(): Promise<void> {
+    return Promise.resolve()
+  }
+
   private makeReplica(): Replica {
     const { batch } = this
     const release = (): void => undefined

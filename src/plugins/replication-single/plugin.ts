@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { definePlugin } from '../../kernel/plugin/define-plugin.ts'
 import { BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
-import { Timers } from '../../kernel/ports/clock.ts'
+import { Clock, Timers } from '../../kernel/ports/clock.ts'
 import { ClusterMetadata } from '../../kernel/ports/cluster-metadata.ts'
 import { Controller } from '../../kernel/ports/controller.ts'
 import { HealthCheck, Lifecycle } from '../../kernel/ports/lifecycle.ts'
@@ -17,12 +17,12 @@ export const plugin = definePlugin({
   summary: 'One replica a partition: what its log has flushed is what consumers may see.',
   provides: [Replicator],
   contributes: [HealthCheck],
-  requires: [BrokerIdentity, ClusterMetadata, Controller, LogStore, Metrics, Logger, Timers],
+  requires: [BrokerIdentity, ClusterMetadata, Controller, LogStore, Metrics, Logger, Clock, Timers],
   config: z.object({}),
   register({ provide }) {
-    provide([Replicator, Lifecycle, HealthCheck], [BrokerIdentity, ClusterMetadata, Controller, LogStore, Metrics, Logger, Timers],
-      (identity, metadata, controller, store, metrics, log, timers) => {
-        const replicator = new SingleReplicator({ nodeId: identity.nodeId, metadata, controller, store, log, timers })
+    provide([Replicator, Lifecycle, HealthCheck], [BrokerIdentity, ClusterMetadata, Controller, LogStore, Metrics, Logger, Clock, Timers],
+      (identity, metadata, controller, store, metrics, log, clock, timers) => {
+        const replicator = new SingleReplicator({ nodeId: identity.nodeId, metadata, controller, store, log, clock, timers })
         observeReplicas(metrics, () => replicator.replicas(), () => replicator.logsMissing, () => replicator.notServed())
         return replicator
       })

@@ -1,6 +1,6 @@
 import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
 import { type PartitionId, type Uuid } from '../../kernel/model/ids.ts'
-import { type Timer, type Timers } from '../../kernel/ports/clock.ts'
+import { type Clock, type Timer, type Timers } from '../../kernel/ports/clock.ts'
 import {
   type ClusterImage, type ClusterMetadata, type MetadataChange, type PartitionImage, type TopicImage,
 } from '../../kernel/ports/cluster-metadata.ts'
@@ -11,7 +11,9 @@ import { type PartitionLog } from '../../kernel/ports/partition-log.ts'
 import { type Replica, type Replicator } from '../../kernel/ports/replicator.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { RemovalConfirmations } from './removal-confirmations.ts'
+import { SlicedWork } from './sliced-work.ts'
 import { SoleReplica } from './sole-replica.ts'
+import { TopicReplicas } from './topic-replicas.ts'
 
 /** Between two tries to make a log for which there was no space. */
 const retryMs = 5000
@@ -22,8 +24,23 @@ export interface ReplicatorParts {
   readonly controller: Pick<Controller, 'confirmRemovals'>
   readonly store: LogStore
   readonly log: Logger
+  readonly clock: Clock
   readonly timers: Timers
 }
+
+/** The logs of a deleted topic that are to go. */
+interface Removal {
+  readonly topicId: Uuid
+  left: number
+  /** None could not be removed so far. */
+  gone: boolean
+}
+
+/** Each costs a few syncs, which block. */
+type LogUnit =
+  | { readonly kind: 'make', readonly id: PartitionId }
+  | { readonly kind: 'remove', readonly id: PartitionId, readonly removal: Removal }
+  | { readonly kind: 'set aside', readonly run: () => void }
 
 /**
  * Keeps a log for every partition that the metadata places on this broker, for factors of one. The metadata is the truth: a log that it
@@ -35,6 +52,9 @@ export interface ReplicatorParts {
  * But the log of a partition that is older than this start may lie in a directory that is offline: then it is not made anew, empty, in another
  * one. Its place here stays without a replica until a start finds the directory. A log that could not be made for want of space is tried
  * again until it can.
+ *
+ * To make or remove a log blocks for a few syncs, so that it is done in slices between the turns of the event loop. A small topic is made within
+ * the turn in which it was created; of a large one the partitions come one after another, and answer with a retriable error until then.
  */
 export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   readonly name = 'replicas'
@@ -44,49 +64,72 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   private readonly log: Logger
   private readonly timers: Timers
   private readonly confirmations: RemovalConfirmations
-  /** By topic id, then partition; places without a replica here are undefined. */
-  private readonly byTopic = new Map<Uuid, (SoleReplica | undefined)[]>()
+  /** A lane for each name of a topic: what had the name before is gone before something new is made under it. */
+  private readonly work: SlicedWork<LogUnit>
+  /** Topics of which something is placed here, by id. */
+  private readonly byTopic = new Map<Uuid, TopicReplicas>()
   /** Partitions of this broker whose log could not be made or used, as `topic-partition`, with why. */
   private readonly missing = new Map<string, { readonly topic: TopicImage, readonly partition: number, readonly failure: unknown }>()
   /** Of the topics that were there before this start: how many partitions they had. */
   private readonly found = new Map<Uuid, number>()
   private retry: Timer | undefined
   private unsubscribe: (() => void) | undefined
+  private starting = false
 
-  constructor({ nodeId, metadata, controller, store, log, timers }: ReplicatorParts) {
+  constructor({ nodeId, metadata, controller, store, log, clock, timers }: ReplicatorParts) {
     this.nodeId = nodeId
     this.metadata = metadata
     this.store = store
     this.log = log
     this.timers = timers
+    this.work = new SlicedWork({ clock, timers, run: (unit) => { this.run(unit) } })
     this.confirmations = new RemovalConfirmations(nodeId, controller, timers, log)
   }
 
+  /**
+   * All logs that are found are taken, and served, when it resolves. What a crash or a stop has left to be made or removed is done from now on, in
+   * slices: nobody has to wait for it who wants another topic, nor has a stop.
+   */
   start(): Promise<void> {
     const image = this.metadata.image()
     for (const topic of image.topicsById.values()) this.found.set(topic.id, topic.partitions.length)
     this.clear(image)
+    this.starting = true
     this.unsubscribe = this.metadata.subscribe((_image, change) => this.follow(change))
+    this.starting = false
     return Promise.resolve()
   }
 
+  /** What is not made or removed yet is left to the next start. */
   stop(): Promise<void> {
     this.unsubscribe?.()
     this.unsubscribe = undefined
     this.retry?.cancel()
     this.retry = undefined
+    if (this.work.left > 0) this.log.info('logs that were to be made or removed are left to the next start', { logs: this.work.left })
+    this.work.stop()
+    const error = new MillraceError('MR_CLUSTER_STOPPED')
+    for (const here of this.byTopic.values()) here.stop(error)
     this.confirmations.stop()
     return Promise.resolve()
   }
 
   replica(topicId: Uuid, partition: number): Replica | undefined {
-    return this.byTopic.get(topicId)?.[partition]
+    return this.byTopic.get(topicId)?.replicas[partition]
   }
 
   *replicas(): Iterable<Replica> {
-    for (const replicas of this.byTopic.values()) {
+    for (const { replicas } of this.byTopic.values()) {
       for (const replica of replicas) if (replica !== undefined) yield replica
     }
+  }
+
+  isMaking(topicId: Uuid, partition: number): boolean {
+    return this.byTopic.get(topicId)?.isMaking(partition) ?? false
+  }
+
+  made(topicId: Uuid): Promise<void> {
+    return this.byTopic.get(topicId)?.made() ?? Promise.resolve()
   }
 
   /** Partitions of this broker whose log could not be made. */
@@ -112,17 +155,46 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
     for (const topic of change.deleted) this.removeTopic(topic)
     for (const topic of change.created) this.placeTopic(topic)
     for (const topic of change.changed) this.placeTopic(topic)
+    this.work.begin()
   }
 
   private placeTopic(topic: TopicImage): void {
-    const replicas = this.byTopic.get(topic.id) ?? []
-    for (const partition of topic.partitions) {
-      const here = partition.replicas.includes(this.nodeId)
-      if (here) replicas[partition.partition] ??= this.makeReplica(topic, partition)
-      else if (replicas[partition.partition] !== undefined) this.leave(topic, partition, replicas)
-      replicas[partition.partition]?.place(partition, topic.settings)
+    const here = this.byTopic.get(topic.id) ?? new TopicReplicas()
+    for (const placed of topic.partitions) {
+      const { partition } = placed
+      const replica = here.replicas[partition]
+      if (placed.replicas.includes(this.nodeId)) {
+        this.byTopic.set(topic.id, here)
+        if (replica !== undefined) replica.place(placed, topic.settings)
+        else if (here.begin(partition)) this.bring(topic, partition)
+      } else if (replica !== undefined) this.leave(topic, placed, here)
     }
-    if (replicas.some((replica) => replica !== undefined)) this.byTopic.set(topic.id, replicas)
+  }
+
+  /** Nothing is written for a log that the start has found. Later one may be found that is to be removed first. */
+  private bring({ name, id }: TopicImage, partition: number): void {
+    const unit: LogUnit = { kind: 'make', id: { topic: name, topicId: id, partition } }
+    if (this.starting && this.store.find(id, partition) !== undefined) this.run(unit)
+    else this.work.add(name, unit)
+  }
+
+  private run(unit: LogUnit): void {
+    if (unit.kind === 'make') this.place(unit.id)
+    else if (unit.kind === 'remove') this.removeLog(unit.id, unit.removal)
+    else unit.run()
+  }
+
+  /** As the metadata has it now. */
+  private place({ topicId, partition }: PartitionId): void {
+    const topic = this.metadata.image().topicsById.get(topicId)
+    const placed = topic?.partitions[partition]
+    const here = this.byTopic.get(topicId)!
+    if (topic !== undefined && placed?.replicas.includes(this.nodeId) === true) {
+      const replica = this.makeReplica(topic, placed)
+      replica?.place(placed, topic.settings)
+      here.replicas[partition] = replica
+    }
+    here.finish(partition)
   }
 
   private makeReplica(topic: TopicImage, { partition }: PartitionImage): SoleReplica | undefined {
@@ -155,26 +227,39 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
       const topic = this.metadata.image().topicsById.get(id)
       if (topic !== undefined) this.placeTopic(topic)
     }
+    this.work.begin()
   }
 
+  /** Nothing of it is served from now on, and what was not made yet never is. Its name may be taken anew at once: a lane keeps the order. */
   private removeTopic(topic: TopicImage): void {
-    const replicas = this.byTopic.get(topic.id) ?? []
+    const here = this.byTopic.get(topic.id)
     this.byTopic.delete(topic.id)
     this.found.delete(topic.id)
-    let gone = true
+    this.work.drop(topic.name, (unit) => unit.kind === 'make' && unit.id.topicId === topic.id)
+    here?.end()
+    const removal = { topicId: topic.id, left: 0, gone: true }
     for (const { partition } of topic.partitions) {
       this.missing.delete(`${topic.name}-${partition}`)
-      replicas[partition]?.end(new MillraceError('MR_TOPIC_UNKNOWN', { topic: topic.name }))
-      gone = this.removeLog({ topic: topic.name, topicId: topic.id, partition }) && gone
+      here?.replicas[partition]?.end(new MillraceError('MR_TOPIC_UNKNOWN', { topic: topic.name }))
+      const id = { topic: topic.name, topicId: topic.id, partition }
+      if (this.store.find(topic.id, partition) !== undefined) this.removeLater(id, removal)
     }
-    if (gone && this.allInService()) this.confirmations.add(topic.id)
+    if (removal.left === 0) this.removed(removal)
   }
 
-  /** Whether there is no such log now. */
-  private removeLog(id: PartitionId): boolean {
-    return this.attempt('removed', id, () => {
-      if (this.store.find(id.topicId, id.partition) !== undefined) this.store.remove(id.topicId, id.partition)
-    })
+  private removeLater(id: PartitionId, removal: Removal): void {
+    removal.left++
+    this.work.add(id.topic, { kind: 'remove', id, removal })
+  }
+
+  private removeLog(id: PartitionId, removal: Removal): void {
+    const gone = this.attempt('removed', id, () => this.store.remove(id.topicId, id.partition))
+    removal.gone &&= gone
+    if (--removal.left === 0) this.removed(removal)
+  }
+
+  private removed({ topicId, gone }: Removal): void {
+    if (gone && this.allInService()) this.confirmations.add(topicId)
   }
 
   private allInService(): boolean {
@@ -182,11 +267,12 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
   }
 
   /** Placed elsewhere now: its bytes may be the only ones there are, so they stay. */
-  private leave(topic: TopicImage, { partition }: PartitionImage, replicas: (SoleReplica | undefined)[]): void {
+  private leave(topic: TopicImage, { partition }: PartitionImage, { replicas }: TopicReplicas): void {
+    const id = { topic: topic.name, topicId: topic.id, partition }
     replicas[partition]!.end(new MillraceError('MR_REPLICA_NOT_LEADER', { nodeId: this.nodeId, topic: topic.name, partition }))
     replicas[partition] = undefined
-    this.log.warn('a partition is no longer placed here; its log is set aside', { topic: topic.name, topicId: topic.id, partition })
-    this.attempt('set aside', { topic: topic.name, topicId: topic.id, partition }, () => this.store.setAside(topic.id, partition))
+    this.log.warn('a partition is no longer placed here; its log is set aside', { ...id })
+    this.work.add(topic.name, { kind: 'set aside', run: () => void this.attempt('set aside', id, () => this.store.setAside(topic.id, partition)) })
   }
 
   private attempt(what: string, { topic, topicId, partition }: PartitionId, run: () => void): boolean {
@@ -201,20 +287,23 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
 
   /** What is there at the start and belongs to no partition of this broker leaves service. */
   private clear(image: ClusterImage): void {
-    const kept = new Set<Uuid>()
+    const removals = new Map<Uuid, Removal>()
     for (const { id, sizeBytes } of [...this.store.logs()]) {
       const { topic, topicId, partition } = id
       const placed = image.topicsById.get(topicId)?.partitions[partition]
       if (placed !== undefined && placed.replicas.includes(this.nodeId)) continue
       if (image.removals.has(topicId)) {
         this.log.info('a log of a deleted topic is removed', { topic, topicId, partition, sizeBytes })
-        if (!this.removeLog(id)) kept.add(topicId)
+        const removal = removals.get(topicId) ?? { topicId, left: 0, gone: true }
+        removals.set(topicId, removal)
+        this.removeLater(id, removal)
       } else {
         this.log.error('a log belongs to no partition of this broker; it is set aside', { topic, topicId, partition, sizeBytes })
         this.store.setAside(topicId, partition)
       }
     }
-    if (!this.allInService()) return
-    for (const [topicId, nodeIds] of image.removals) if (nodeIds.includes(this.nodeId) && !kept.has(topicId)) this.confirmations.add(topicId)
+    for (const [topicId, nodeIds] of image.removals) {
+      if (nodeIds.includes(this.nodeId) && !removals.has(topicId)) this.removed({ topicId, left: 0, gone: true })
+    }
   }
 }

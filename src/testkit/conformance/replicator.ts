@@ -50,9 +50,19 @@ class NotedWaiter implements WatermarkWaiter {
   }
 }
 
-function lead(subject: ReplicatorSubject, partitions = 1, leaderEpoch = 0): { topic: TopicImage, replica: Replica } {
+async function lead(subject: ReplicatorSubject, partitions = 1, leaderEpoch = 0): Promise<{ topic: TopicImage, replica: Replica }> {
   const topic = subject.metadata.put(soleTopic('led', newTopicId(), Array.from({ length: partitions }, () => subject.nodeId), {}, leaderEpoch))
+  await made(subject, topic)
   return { topic, replica: replicaOf(subject, topic) }
+}
+
+/** Waits for the replicas of a topic. */
+async function made(subject: ReplicatorSubject, topic: TopicImage): Promise<void> {
+  let isMade = false
+  const end = subject.replicator.made(topic.id).then(() => { isMade = true })
+  await subject.settle()
+  check(isMade, 'a topic is made when all that is under way has ended')
+  await end
 }
 
 function replicaOf(subject: ReplicatorSubject, topic: TopicImage, partition = 0): Replica {
@@ -72,6 +82,8 @@ const placementClaims: readonly Claim[] = [
   claim('partitions placed here have a replica and a log, others have neither', async (subject) => {
     const { nodeId, metadata, replicator, store } = subject
     const topic = metadata.put(soleTopic('mixed', newTopicId(), [nodeId, nodeId + 1, nodeId]))
+    await made(subject, topic)
+    checkEqual([0, 1, 2, 3].map(partition => replicator.isMaking(topic.id, partition)), [false, false, false, false], 'replicas being made')
     checkEqual([0, 1, 2, 3].map(partition => replicator.replica(topic.id, partition) !== undefined), [true, false, true, false], 'replicas here')
     checkEqual([0, 1, 2].map(partition => store.find(topic.id, partition) !== undefined), [true, false, true], 'logs here')
     checkEqual(replicator.replica(newTopicId(), 0), undefined, 'replica of an unknown topic')
@@ -79,40 +91,42 @@ const placementClaims: readonly Claim[] = [
     checkEqual(replicaOf(subject, topic).log, store.find(topic.id, 0), 'the log of the replica')
   }),
   claim('a replica stays the same object while its topic changes, and has the new settings and epoch', async (subject) => {
-    const { topic, replica } = lead(subject)
+    const { topic, replica } = await lead(subject)
     const changed = subject.metadata.put(soleTopic(topic.name, topic.id, [subject.nodeId], { maxMessageBytes: 77 }, 5))
     check(replicaOf(subject, topic) === replica, 'the object is stable')
     checkEqual(replica.settings, changed.settings, 'settings')
     checkEqual([replica.leader, replica.leaderEpoch], [true, 5], 'leader and epoch')
   }),
   claim('partitions that are added get replicas, those that were there keep theirs', async (subject) => {
-    const { topic, replica } = lead(subject)
+    const { topic, replica } = await lead(subject)
     append(replica, 3)
     subject.metadata.put(soleTopic(topic.name, topic.id, [subject.nodeId, subject.nodeId]))
+    await made(subject, topic)
     check(replicaOf(subject, topic) === replica, 'the object is stable')
     checkEqual([replica.log.endOffset, replicaOf(subject, topic, 1).log.endOffset], [3, 0], 'log ends')
   }),
   claim('a deleted topic has no replica and no log, and one made again under its name begins empty', async (subject) => {
-    const { topic, replica } = lead(subject)
+    const { topic, replica } = await lead(subject)
     append(replica)
     subject.metadata.drop(topic)
     checkEqual(subject.replicator.replica(topic.id, 0), undefined, 'replica after the deletion')
-    checkEqual(subject.store.find(topic.id, 0), undefined, 'log after the deletion')
     checkThrows('MR_TOPIC_UNKNOWN', () => append(replica), 'append to what was deleted')
-    checkEqual(lead(subject).replica.log.endOffset, 0, 'log end of the new topic')
+    await subject.settle()
+    checkEqual(subject.store.find(topic.id, 0), undefined, 'log after the deletion')
+    checkEqual((await lead(subject)).replica.log.endOffset, 0, 'log end of the new topic')
   }),
 ]
 
 const watermarkClaims: readonly Claim[] = [
   claim('appends get the next offsets, and the epoch of the leader', async (subject) => {
-    const { replica } = lead(subject, 1, 4)
+    const { replica } = await lead(subject, 1, 4)
     const outcomes = [append(replica, 2), append(replica), append(replica, 3)]
     checkEqual(outcomes.map(outcome => outcome.baseOffset), [0, 2, 3], 'base offsets')
     checkEqual(outcomes.map(outcome => outcome.lastOffset), [1, 2, 5], 'last offsets')
     checkEqual(replica.log.lastEpoch, 4, 'epoch of the log')
   }),
   claim('the high watermark never passes the flushed offset, reaches the log end, and the log learns of it', async (subject) => {
-    const { replica } = lead(subject)
+    const { replica } = await lead(subject)
     for (let count = 0; count < 5; count++) {
       append(replica)
       check(replica.highWatermark <= replica.log.flushedOffset, 'the high watermark is at most the flushed offset')
@@ -122,7 +136,7 @@ const watermarkClaims: readonly Claim[] = [
     checkEqual([replica.highWatermark, replica.lastStableOffset, replica.log.highWatermark], [5, 5, 5], 'watermarks')
   }),
   claim('waiters are woken when their offset is reached, each once, lowest first', async (subject) => {
-    const { replica } = lead(subject)
+    const { replica } = await lead(subject)
     const calls: string[] = []
     for (const offset of [3, 1, 4, 1, 9, 2]) replica.wait(new NotedWaiter(offset, calls))
     for (let count = 0; count < 4; count++) append(replica)
@@ -134,7 +148,7 @@ const watermarkClaims: readonly Claim[] = [
     checkEqual(calls, ['1', '1', '2', '3', '4', '9'], 'woken later')
   }),
   claim('a waiter whose offset was reached before is woken too, and not within the call', async (subject) => {
-    const { replica } = lead(subject)
+    const { replica } = await lead(subject)
     append(replica)
     await subject.settle()
     const waiter = new NotedWaiter(1)
@@ -144,7 +158,7 @@ const watermarkClaims: readonly Claim[] = [
     checkEqual(waiter.calls, ['1'], 'calls')
   }),
   claim('a cancelled waiter is never called, also when another one cancels it while both are woken', async (subject) => {
-    const { replica } = lead(subject)
+    const { replica } = await lead(subject)
     const calls: string[] = []
     const first = new NotedWaiter(1, calls, 'first')
     const third = new NotedWaiter(1, calls, 'third')
@@ -165,7 +179,7 @@ const watermarkClaims: readonly Claim[] = [
     replica.cancel(second)
   }),
   claim('a waiter may wait again while it is woken', async (subject) => {
-    const { replica } = lead(subject)
+    const { replica } = await lead(subject)
     const calls: string[] = []
     replica.wait({ offset: 1, reached: () => replica.wait(new NotedWaiter(1, calls, 'again')), failed: () => calls.push('failed') })
     append(replica)
@@ -176,7 +190,7 @@ const watermarkClaims: readonly Claim[] = [
 
 const lossClaims: readonly Claim[] = [
   claim('deleting a topic fails its waiters with MR_TOPIC_UNKNOWN, each once', async (subject) => {
-    const { topic, replica } = lead(subject)
+    const { topic, replica } = await lead(subject)
     const waiters = [new NotedWaiter(1), new NotedWaiter(2)]
     for (const waiter of waiters) replica.wait(waiter)
     subject.metadata.drop(topic)
@@ -191,7 +205,7 @@ const lossClaims: readonly Claim[] = [
     checkCode('MR_TOPIC_UNKNOWN', late.error, 'the reason for one that comes later')
   }),
   claim('a broker that does not lead appends nothing, and its waiters fail with MR_REPLICA_NOT_LEADER', async (subject) => {
-    const { topic, replica } = lead(subject)
+    const { topic, replica } = await lead(subject)
     const waiter = new NotedWaiter(1)
     replica.wait(waiter)
     const [partition] = topic.partitions

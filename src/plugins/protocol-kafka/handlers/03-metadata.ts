@@ -27,9 +27,9 @@ type Partition = Topic['partitions'][number]
  * Metadata v0-12: brokers, topics and leaders, all from one image of the cluster. Endpoints are those of the listener that was asked.
  *
  * v0 takes no topics for all, v1 and later null (quirk 13); v10 gives topic ids, v12 takes them (quirk 16). A topic that is unknown is
- * created where client and `auto.create.topics.enable` allow it (quirk 14); the answer waits for it, so that no half-made topic is shown
- * (quirk 15) and the first try succeeds. A replica that this broker holds and cannot serve is among the offline ones, and while it is the leader
- * the partition has none: no client is sent to a broker that refuses it.
+ * created where client and `auto.create.topics.enable` allow it (quirk 14); the answer waits for it and its logs, so that no half-made topic is
+ * shown (quirk 15) and the first try succeeds. A replica that this broker holds and cannot serve is among the offline ones, and while it is the
+ * leader, or has yet to be made, the partition has none: no client is sent to a broker that refuses it.
  * Leader epochs are real (quirk 17), the controller is a broker that lives (quirk 18). Authorized
  * operations are all there are, since there is no authorizer, and a special value when nobody asked (quirk 24).
  */
@@ -111,8 +111,14 @@ export class MetadataHandler implements ProtocolHandler {
 
   private partition(image: ClusterImage, topic: TopicImage, partition: PartitionImage, exchange: Exchange): Partition {
     const { topics } = this.parts
-    return partitionOf(image, partition, exchange, topics.isOfflineHere(topic, partition) ? topics.ownNodeId : undefined)
+    const hindrance = topics.hindranceHere(topic, partition)
+    return partitionOf(image, partition, exchange, hindrance && { nodeId: topics.ownNodeId, isOffline: hindrance === 'offline' })
   }
+}
+
+interface Hindered {
+  readonly nodeId: number
+  readonly isOffline: boolean
 }
 
 type AskedTopic = NonNullable<MetadataRequest['topics']>[number]
@@ -122,11 +128,11 @@ function distinct(topics: readonly AskedTopic[]): AskedTopic[] {
   return [...new Map(topics.map((topic) => [topic.name ?? topic.topicId, topic])).values()]
 }
 
-/** `offlineId`: of a broker whose replica cannot be served though it lives. */
-function partitionOf(image: ClusterImage, partition: PartitionImage, exchange: Exchange, offlineId: number | undefined): Partition {
+/** `hindered`: a broker that lives and does not serve its replica; one that has yet to make it is not said to have lost it. */
+function partitionOf(image: ClusterImage, partition: PartitionImage, exchange: Exchange, hindered: Hindered | undefined): Partition {
   const leader = image.brokers.get(partition.leader)
   let errorCode: number = kafkaErrors.NONE
-  if (leader === undefined || leader.fenced || leader.nodeId === offlineId) errorCode = kafkaErrors.LEADER_NOT_AVAILABLE
+  if (leader === undefined || leader.fenced || leader.nodeId === hindered?.nodeId) errorCode = kafkaErrors.LEADER_NOT_AVAILABLE
   else if (endpointOn(leader, exchange.listener) === undefined) {
     errorCode = exchange.apiVersion >= 6 ? kafkaErrors.LISTENER_NOT_FOUND : kafkaErrors.LEADER_NOT_AVAILABLE
   }
@@ -137,7 +143,7 @@ function partitionOf(image: ClusterImage, partition: PartitionImage, exchange: E
     leaderEpoch: partition.leaderEpoch,
     replicaNodes: partition.replicas,
     isrNodes: partition.isr,
-    offlineReplicas: partition.replicas.filter((id) => id === offlineId || (image.brokers.get(id)?.fenced ?? true)),
+    offlineReplicas: partition.replicas.filter((id) => (hindered?.isOffline === true && id === hindered.nodeId) || (image.brokers.get(id)?.fenced ?? true)),
   }
 }
 

@@ -20,6 +20,9 @@ type Answer = Response['topics'][number]
  * CreateTopics v2-7: creates topics, or with validateOnly checks all and creates nothing (quirk 20). -1 takes the broker's defaults. v5 and
  * later answer with partitions, replication and all settings that the topic comes to; v7 with its id. A name that is there twice is refused,
  * as is an assignment beside counts.
+ *
+ * A topic is answered when its logs are made, as far as they can be; one of which some are not made within the timeout with REQUEST_TIMED_OUT, though
+ * it is there and will be complete. One that is refused, or is complete in time, has its own answer all the same.
  */
 export class CreateTopicsHandler implements ProtocolHandler {
   readonly apiKey = 19
@@ -49,11 +52,23 @@ export class CreateTopicsHandler implements ProtocolHandler {
       exchange.reply({ topics: [...answers.values()] } satisfies Response)
       return
     }
-    withDeadline(this.tools.deadlines, request.timeoutMs, this.controller.createTopics(wanted, request.validateOnly), (error, created) => {
-      if (error === undefined) for (const topic of created!) answers.set(topic.name, this.answer(topic, exchange, request.validateOnly))
-      else for (const { name } of wanted) answers.set(name, this.failed(name, error, exchange))
+    const done = new Map<string, CreatedTopic>()
+    withDeadline(this.tools.deadlines, request.timeoutMs, this.create(wanted, request.validateOnly, done), (error) => {
+      for (const { name } of wanted) {
+        const topic = done.get(name)
+        answers.set(name, topic === undefined ? this.failed(name, error, exchange) : this.answer(topic, exchange, request.validateOnly))
+      }
       exchange.reply({ topics: [...answers.values()] } satisfies Response)
     })
+  }
+
+  /** `done` gets each topic when there is nothing more to wait for. */
+  private async create(wanted: readonly CreateTopic[], validateOnly: boolean, done: Map<string, CreatedTopic>): Promise<void> {
+    const created = await this.controller.createTopics(wanted, validateOnly)
+    await Promise.all(created.map(async (topic) => {
+      if (topic.error === undefined && !validateOnly) await this.tools.made(topic.id)
+      done.set(topic.name, topic)
+    }))
   }
 
   failure(request: CreateTopicsRequest, errorCode: number): Response {

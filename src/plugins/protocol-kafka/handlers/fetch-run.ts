@@ -287,7 +287,7 @@ export class FetchRun implements Expiring, FetchProgress {
       lastStableOffset: known ? replica.lastStableOffset : -1,
       logStartOffset: known ? replica.log.startOffset : -1,
       divergingEpoch: partition.divergingEpoch,
-      currentLeader: hints !== undefined && leaderMoved(errorCode) ? hints.hint(this.lookUp(partition)?.partition(asked.partition)) : noLeader,
+      currentLeader: hints !== undefined && leaderMoved(errorCode) ? hints.hint(this.lookUp(partition), asked.partition) : noLeader,
       // Quirk 37: read_committed gets a list, sorted by offset, of which nothing is in it while there are no transactions.
       abortedTransactions: aborted,
       preferredReadReplica: -1,

@@ -277,7 +277,7 @@ export class ProduceRun implements Expiring {
   private hintLeader(answer: PartitionAnswer, topic: TopicEntry): void {
     if (this.exchange.apiVersion < 10) return
     this.hints ??= new LeaderHints(this.handler.parts.metadata, this.exchange.listener)
-    answer.currentLeader = this.hints.hint(topic.partition(answer.index))
+    answer.currentLeader = this.hints.hint(topic, answer.index)
   }
 
   private wait(): void {

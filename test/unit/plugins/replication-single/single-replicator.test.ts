@@ -85,7 +85,7 @@ async function start(prepare: (metadata: ManualMetadata, store: CountedStore) =>
   const log = new RecordingLogger()
   const timers = new ManualTimers()
   prepare(metadata, store)
-  const replicator = new SingleReplicator({ nodeId: 1, metadata, controller: metadata, store: store as unknown as LogStore, log, timers })
+  const replicator = new SingleReplicator({ nodeId: 1, metadata, controller: metadata, store: store as unknown as LogStore, log, clock: timers.clock, timers })
   await replicator.start()
   return { metadata, store, log, replicator, timers }
 }
@@ -140,7 +140,7 @@ describe('the logs of a topic that was deleted', () => {
 
   it('before the start are removed by it, which is confirmed for this broker alone; a stranger is set aside all the same', async () => {
     const { metadata, store, timers } = await start(put)
-    expect(store.done).toEqual(['remove gone-0', 'remove gone-1', 'set aside stranger-0'])
+    expect(store.done).toEqual(['set aside stranger-0', 'remove gone-0', 'remove gone-1'])
     timers.advance(1000)
     expect([...metadata.removals]).toEqual([[deleted, [2]]])
   })
@@ -205,9 +205,10 @@ describe('the logs of a topic that was deleted', () => {
 
 describe('a log that cannot be made', () => {
   it('leaves that partition without a replica, degrades health, and spares the others', async () => {
-    const { metadata, store, log, replicator } = await start(() => {})
+    const { metadata, store, log, replicator, timers } = await start(() => {})
     store.refusal = new MillraceError('MR_FILE_NO_SPACE', { operation: 'create', path: '/data' })
     const broken = metadata.put(soleTopic('broken', newTopicId(), [1]))
+    timers.runSoon()
     store.refusal = undefined
     const fine = metadata.put(soleTopic('fine', newTopicId(), [1]))
     expect(replicator.replica(broken.id, 0)).toBeUndefined()
@@ -229,7 +230,7 @@ describe('a log that cannot be made', () => {
 describe('while a data directory is offline', () => {
   it('logs of topics that were there before are never made anew, in this start or by a later change; new topics and new partitions are', async () => {
     const topicId = newTopicId()
-    const { metadata, store, log, replicator } = await start((found, logs) => {
+    const { metadata, store, log, replicator, timers } = await start((found, logs) => {
       logs.offline = 'EIO'
       logs.put({ topic: 'old', topicId, partition: 0 }, 5)
       found.put(soleTopic('old', topicId, [1, 1]))
@@ -243,6 +244,7 @@ describe('while a data directory is offline', () => {
     expect(log.lines).toMatchObject([{ level: 'error', fields: { topic: 'old', partition: 1, error: { code: 'MR_LOG_DIRECTORY_OFFLINE' } } }])
     metadata.put(soleTopic('new', newTopicId(), [1]))
     metadata.put(soleTopic('old', topicId, [1, 1, 1]))
+    timers.runSoon()
     expect(store.done).toEqual(['create new-0', 'create old-2'])
   })
 })

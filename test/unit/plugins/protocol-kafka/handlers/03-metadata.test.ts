@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { deferred } from '../../../../../src/base/deferred.ts'
 import { MillraceError } from '../../../../../src/kernel/errors/index.ts'
-import { metadataApi } from '../../../../../src/wire/messages/index.ts'
+import { fetchApi, listOffsetsApi, metadataApi, produceApi } from '../../../../../src/wire/messages/index.ts'
+import { batchOf } from '../fixture/batches.ts'
+import { fetchById, produce } from '../fixture/requests.ts'
 import { TestBroker, turn } from '../fixture/test-broker.ts'
 
 const names = (answer: { topics: readonly { name: string | null }[] }): (string | null)[] => answer.topics.map(({ name }) => name)
@@ -139,6 +141,45 @@ describe('Metadata', () => {
     expect(await shown()).toEqual([[0, 1, [], [1]], [5, -1, [1], [1]], [5, -1, [1], [1]]])
     failed!.failure = undefined
     expect((await shown())[1]).toEqual([0, 1, [], [1]])
+  })
+
+  it('a partition that is not made yet has no leader and is not offline; data requests for it are told 6 without a leader to go to', async () => {
+    const broker = await TestBroker.start()
+    broker.cluster.slowPartitions = [1]
+    broker.cluster.topic('t', 2)
+    const client = broker.connect()
+    const shown = async () => (await client.call(metadataApi, 12, { topics: [{ name: 't' }] })).topics[0]!
+      .partitions.map(({ errorCode, leaderId, offlineReplicas }) => [errorCode, leaderId, offlineReplicas])
+    expect(await shown()).toEqual([[0, 1, []], [5, -1, []]])
+    const produced = await client.call(produceApi, 10, produce('t', batchOf(['x']), { index: 1 }))
+    expect(produced.responses[0]!.partitionResponses[0]).toMatchObject({ errorCode: 6, currentLeader: { leaderId: -1, leaderEpoch: -1 } })
+    const topicId = broker.cluster.topics.get('t')!.id
+    const fetched = await client.call(fetchApi, 16, fetchById(topicId, [0, 0]))
+    expect(fetched.responses[0]!.partitions[1]).toMatchObject({ errorCode: 6, currentLeader: { leaderId: -1, leaderEpoch: -1 } })
+    const listed = await client.call(listOffsetsApi, 7, { replicaId: -1, topics: [{ name: 't', partitions: [{ partitionIndex: 1, timestamp: -1 }] }] })
+    expect(listed.topics[0]!.partitions[0]).toMatchObject({ errorCode: 6 })
+    broker.cluster.finish()
+    expect(await shown()).toEqual([[0, 1, []], [0, 1, []]])
+  })
+
+  it('an unknown topic is shown when its logs are made, or after two seconds with 5 for those that are not', async () => {
+    const broker = await TestBroker.start()
+    broker.cluster.slowPartitions = [1]
+    broker.cluster.defaultPartitions = 2
+    const codes = ({ topics }: { topics: readonly { partitions: readonly { errorCode: number }[] }[] }) => topics[0]!.partitions.map(({ errorCode }) => errorCode)
+    let answered = false
+    const first = broker.connect().call(metadataApi, 12, { topics: [{ name: 'a' }] })
+    void first.then(() => { answered = true })
+    await turn()
+    expect([broker.cluster.topics.has('a'), answered]).toEqual([true, false])
+    broker.cluster.finish()
+    expect(codes(await first)).toEqual([0, 0])
+    const second = broker.connect().call(metadataApi, 12, { topics: [{ name: 'b' }] })
+    await turn()
+    broker.timers.advance(2000)
+    expect(codes(await second)).toEqual([0, 5])
+    broker.cluster.finish()
+    await turn()
   })
 
   it('quirk 19: a client is told the address of the listener that it came through', async () => {

@@ -75,6 +75,43 @@ describe('CreateTopics', () => {
     await turn()
   })
 
+  it('the answer waits for the logs; a topic that is not complete in time is 7 and there all the same, others have their own answer', async () => {
+    const broker = await TestBroker.start()
+    const client = broker.connect()
+    broker.cluster.slowPartitions = [1]
+    let answered = false
+    const patient = client.call(createTopicsApi, 7, { topics: [topic('large')], timeoutMs: 5000 })
+    void patient.then(() => { answered = true })
+    await turn()
+    broker.timers.advance(4999)
+    await turn()
+    expect([answered, broker.cluster.topics.has('large')]).toEqual([false, true])
+    broker.cluster.finish()
+    expect((await patient).topics[0]).toMatchObject({ errorCode: 0, numPartitions: 2 })
+    const hasty = client.call(createTopicsApi, 7, { topics: [topic('small', { numPartitions: 1 }), topic('large'), topic('slow')], timeoutMs: 300 })
+    await turn()
+    broker.cluster.finishOf('small')
+    await turn()
+    broker.timers.advance(300)
+    expect((await hasty).topics.map(({ name, errorCode }) => [name, errorCode])).toEqual([['small', 0], ['large', 36], ['slow', 7]])
+    expect(broker.cluster.topics.has('slow')).toBe(true)
+    broker.cluster.finish()
+    expect(broker.cluster.replica(broker.cluster.topics.get('slow')!.id, 1)).toBeDefined()
+    await turn()
+  })
+
+  it('one that is only checked waits for no log, and a stop ends the wait with 41', async () => {
+    const broker = await TestBroker.start()
+    const client = broker.connect()
+    broker.cluster.slowPartitions = [0]
+    expect((await client.call(createTopicsApi, 7, { topics: [topic('t')], timeoutMs: 300, validateOnly: true })).topics[0]).toMatchObject({ errorCode: 0 })
+    const call = client.call(createTopicsApi, 7, { topics: [topic('t')], timeoutMs: 300 })
+    await turn()
+    const stopping = broker.server.stop()
+    expect((await call).topics[0]).toMatchObject({ errorCode: 41 })
+    await stopping
+  })
+
   it('a controller that is elsewhere is 41 for each topic', async () => {
     const broker = await TestBroker.start()
     const { MillraceError } = await import('../../../../../src/kernel/errors/index.ts')
