@@ -12,6 +12,22 @@ function batchOf(key: string | null, value: string, transactional = false): Uint
   return builder.finish({ transactional, ...(transactional ? { producerId: 1, producerEpoch: 0, baseSequence: 0 } : {}) })
 }
 
+describe('a machine whose log is not made yet', () => {
+  it('is loading, without a failure or a pause, until it is made; and is not loaded where another leads by then', async () => {
+    for (const leader of [1, 2]) {
+      const world = await new RuntimeWorld({ slowPartitions: [0] }).start()
+      world.add('a')
+      expect([world.told, world.machines, world.logger.atLeast('warn')]).toEqual([['MR_COORDINATOR_LOADING'], [], []])
+      if (leader !== 1) world.lead(leader, 4)
+      world.cluster.finish()
+      await world.turn()
+      world.add('a')
+      await world.turn()
+      expect([world.told[1], world.machines.length]).toEqual(leader === 1 ? [1, 1] : ['MR_COORDINATOR_NOT_HERE', 0])
+    }
+  })
+})
+
 describe('answers', () => {
   it('wait until the watermark has passed what was written, and what was only read', async () => {
     const world = await new RuntimeWorld().start()

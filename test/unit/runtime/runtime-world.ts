@@ -24,7 +24,7 @@ export class RuntimeWorld {
   /** What was told, in order: a reply, or the code of an error. */
   readonly told: (number | string)[] = []
 
-  constructor({ loadChunkBytes = 1 << 20, partitions = 1, codec = 0 }: { loadChunkBytes?: number, partitions?: number, codec?: number } = {}) {
+  constructor({ loadChunkBytes = 1 << 20, partitions = 1, codec = 0, slowPartitions = [] }: { loadChunkBytes?: number, partitions?: number, codec?: number, slowPartitions?: readonly number[] } = {}) {
     const { timers, logger } = this
     const compression = new NodeCompression()
     const settings = new BrokerSettingsMap({ commandLine: new Map([['listeners', 'PLAINTEXT://127.0.0.1:9092']]) })
@@ -38,6 +38,7 @@ export class RuntimeWorld {
         return machine
       },
     })
+    this.cluster.slowPartitions = slowPartitions
     this.cluster.topic('tallies', partitions)
   }
 
