@@ -13,14 +13,17 @@ export interface FoundCluster {
   readonly partition: string | undefined
 }
 
-/** The cluster that the data directories belong to, as the first that says so has it; a new one where none does. */
+/**
+ * The cluster that the data directories belong to, as the first that says so has it; a new one where none does. Throws the error of the file where
+ * there are partitions and the only word on whose they are cannot be read.
+ */
 export function findCluster(files: FileSystem, random: Random, dataDirectories: readonly string[]): FoundCluster {
-  const found = first(dataDirectories, (directory) => clusterIdIn(files, directory))
-  return {
-    clusterId: found ?? drawnClusterId(random),
-    drawn: found === undefined,
-    partition: first(dataDirectories, (directory) => partitionIn(files, directory)),
-  }
+  let unreadable: unknown
+  const found = first(dataDirectories, (directory) => clusterIdIn(files, directory), (error) => { unreadable ??= error })
+  const partition = first(dataDirectories, (directory) => partitionIn(files, directory))
+  // It is there, and says whose the partitions are: nobody is told that it is lost.
+  if (found === undefined && partition !== undefined && unreadable !== undefined) throw unreadable as Error
+  return { clusterId: found ?? drawnClusterId(random), drawn: found === undefined, partition }
 }
 
 export const drawnClusterId = (random: Random): Uuid => uuidFromBytes(random.bytes(16))
@@ -43,13 +46,14 @@ function partitionIn(files: FileSystem, directory: string): string | undefined {
 }
 
 /** A directory that cannot be read says nothing here; whoever takes it into use tells why. */
-function first<T>(directories: readonly string[], look: (directory: string) => T | undefined): T | undefined {
+function first<T>(directories: readonly string[], look: (directory: string) => T | undefined, onError: (error: unknown) => void = () => undefined): T | undefined {
   for (const directory of directories) {
     try {
       const found = look(directory)
       if (found !== undefined) return found
     } catch (error) {
       if (!isMillraceError(error)) throw error
+      onError(error)
     }
   }
   return undefined

@@ -1,8 +1,8 @@
 import { MillraceError } from '../kernel/errors/millrace-error.ts'
 
 /**
- * Refuses a data directory that is given twice under two names (MR_CONFIG_INVALID): its lock would be found taken, by this very broker. `real` is the
- * one name of a directory.
+ * Refuses a data directory that is given twice under two names (MR_CONFIG_INVALID): its lock would be found taken, by this very broker; and one
+ * that lies in another, which would take it for a partition, or for something that is not its own. `real` is the one name of a directory.
  */
 export function checkDirectoriesDiffer(directories: readonly string[], real: (path: string) => string): void {
   const given = new Map<string, string>()
@@ -13,5 +13,10 @@ export function checkDirectoriesDiffer(directories: readonly string[], real: (pa
       throw new MillraceError('MR_CONFIG_INVALID', { key: 'log.dirs', value: directories.join(','), reason: `${first} and ${path} are one directory, given twice; keep one of them` })
     }
     given.set(place, path)
+  }
+  for (const [inner, path] of given) {
+    const outer = [...given.keys()].find((place) => place !== inner && inner.startsWith(place.endsWith('/') ? place : `${place}/`))
+    if (outer === undefined) continue
+    throw new MillraceError('MR_CONFIG_INVALID', { key: 'log.dirs', value: directories.join(','), reason: `${path} lies in ${given.get(outer)!}; keep them beside one another` })
   }
 }

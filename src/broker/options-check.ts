@@ -54,7 +54,7 @@ export function examineOptions(given: unknown, onFault: FaultSink): BrokerOption
   const checked: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(given)) {
     if (value === undefined) continue
-    if (key in options) checked[key] = examineOption(key as keyof BrokerOptions, value, onFault)
+    if (Object.hasOwn(options, key)) checked[key] = examineOption(key as keyof BrokerOptions, value, onFault)
     else onFault(new MillraceError('MR_CONFIG_UNKNOWN', { key, suggestion: optionSuggestion(key) }), key)
   }
   for (const [short, plugin, key] of shortForPlugins) {
@@ -103,13 +103,13 @@ function optionSuggestion(key: string): string {
 /** For what stands where the name of a plugin is expected, and is no object of settings. */
 function settingsSuggestion(name: string): string | undefined {
   if (brokerConfigs.has(name)) return `; ${isBrokerSetting}`
-  return name in options ? '; it is no setting of a plugin: put it beside `settings:`, not into it' : undefined
+  return Object.hasOwn(options, name) ? '; it is no setting of a plugin: put it beside `settings:`, not into it' : undefined
 }
 
 export const isBrokerSetting = 'it is a setting of the broker: put it under `broker:`'
 
 /** For a key below `broker` that is no setting of a broker. */
-export const misplacedOption = (key: string): string | undefined => key in options ? '; it is an option of its own: put it beside `broker:`, not into it' : undefined
+export const misplacedOption = (key: string): string | undefined => Object.hasOwn(options, key) ? '; it is an option of its own: put it beside `broker:`, not into it' : undefined
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -117,4 +117,11 @@ function invalid(key: string, value: unknown, reason: string): MillraceError {
   return new MillraceError('MR_CONFIG_INVALID', { key, value: shown(value), reason })
 }
 
-const shown = (value: unknown): string => (JSON.stringify(value) ?? typeof value).slice(0, 100)
+function shown(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? typeof value).slice(0, 100)
+  } catch {
+    // A circle, or a number that JSON has no word for.
+    return typeof value === 'bigint' ? `${value}n`.slice(0, 100) : `an ${typeof value}`
+  }
+}

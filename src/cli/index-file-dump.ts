@@ -2,7 +2,7 @@ import pc from 'picocolors'
 import { crc32c } from '../base/crc32c.ts'
 import { type FileSystem } from '../kernel/ports/file-system.ts'
 import { printRedo } from './redo-file-dump.ts'
-import { errorLine, print, printJson, UsageError, type OutputFormat } from './output.ts'
+import { errorLine, plural, print, printJson, UsageError, type OutputFormat } from './output.ts'
 import { shownTime } from './shown.ts'
 import { printSums } from './sum-file-dump.ts'
 import { wholeFile } from './whole-file.ts'
@@ -11,8 +11,13 @@ import { wholeFile } from './whole-file.ts'
 export function printIndexFile(files: FileSystem, path: string, output: OutputFormat, max: number): void {
   const bytes = wholeFile(files, path)
   const baseOffset = Number(/(\d{20})\.\w+$/.exec(path)?.[1] ?? 0)
-  if (path.endsWith('.timeindex')) printEntries(timeEntries(bytes, baseOffset), output, max, (each) => `${shownTime(each.timestamp)}  offset ${each.offset}`)
-  else if (path.endsWith('.index')) printEntries(offsetEntries(bytes, baseOffset), output, max, (each) => `offset ${String(each.offset).padEnd(12)} at ${each.position}`)
+  if (path.endsWith('.timeindex')) {
+    printEntries(timeEntries(bytes, baseOffset), output, max, (each) => `${shownTime(each.timestamp)}  offset ${each.offset}`)
+    tellImpossible(path, [...timeEntries(bytes, baseOffset)].map(({ timestamp, offset }) => [timestamp, offset - baseOffset]))
+  } else if (path.endsWith('.index')) {
+    printEntries(offsetEntries(bytes, baseOffset), output, max, (each) => `offset ${String(each.offset).padEnd(12)} at ${each.position}`)
+    tellImpossible(path, [...offsetEntries(bytes, baseOffset)].map(({ offset, position }) => [offset - baseOffset, position]))
+  }
   else if (path.endsWith('.sum')) printSums(files, path, output, max)
   else if (path.endsWith('.redo')) printRedo(bytes, output, max)
   else if (path.endsWith('.snapshot')) printSnapshot(path, bytes, output, max)
@@ -34,6 +39,20 @@ function printEntries<E extends object>(entries: Iterable<E>, output: OutputForm
     else print(`  ${shown(entry)}`)
   }
   if (count === 0 && output === 'text') print(pc.dim('  (no entries)'))
+}
+
+/** Entries of an index rise in both of their numbers; zeros are room that Kafka has made for more. */
+function tellImpossible(path: string, entries: readonly (readonly [first: number, second: number])[]): void {
+  let [last, lastSecond] = [-1, -1]
+  const impossible = entries.flatMap(([first, second], index) => {
+    if (first === 0 && second === 0) return []
+    if (first < 0 || second < 0 || first > Number.MAX_SAFE_INTEGER || first < last || second < lastSecond) return [index]
+    ;[last, lastSecond] = [first, second]
+    return []
+  })
+  if (impossible.length === 0) return
+  process.stderr.write(`${errorLine('MR_FILE_FAILED', `inspect ${path}: ${plural(impossible.length, 'entry', 'entries')} of ${entries.length} cannot be of an index, the first is number ${impossible[0]! + 1}: numbers are negative, or fall; the broker makes it anew from its segment where it is removed while the broker is stopped`)}\n`)
+  process.exitCode = 1
 }
 
 function* offsetEntries(bytes: Uint8Array, baseOffset: number): IterableIterator<{ offset: number, position: number }> {

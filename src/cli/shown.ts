@@ -1,8 +1,12 @@
 import type { TopicDescription } from '../client/index.ts'
 
+/** The last that a date can be of. */
+const timeMsMax = 8.64e15
+
 /** Times as people read them: UTC, `-` for none. */
 export function shownTime(timestampMs: number): string {
-  return timestampMs < 0 ? '-' : new Date(timestampMs).toISOString()
+  if (timestampMs < 0) return '-'
+  return timestampMs > timeMsMax ? `${timestampMs} (no time)` : new Date(timestampMs).toISOString()
 }
 
 /** How long something took: `12 ms`, `3.4 s`, `2 min 5 s`. */

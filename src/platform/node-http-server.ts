@@ -1,4 +1,5 @@
 import * as http from 'node:http'
+import { type Socket } from 'node:net'
 import { type HttpRequest, type HttpResponse, type HttpServer } from '../kernel/ports/http.ts'
 import { type Endpoint, type Listener } from '../kernel/ports/network.ts'
 import { startListening } from './node-network.ts'
@@ -7,14 +8,24 @@ const bodyBytesMax = 1024 * 1024
 
 type Handle = (request: HttpRequest) => Promise<HttpResponse>
 
-/** HTTP/1.1 for operators: small requests, small answers. Closing the listener ends connections that are idle, others after their answer. */
+/** HTTP/1.1 for operators: small requests, small answers, one at a time on a connection. Closing the listener ends connections that are idle, others after their answer. */
 export class NodeHttpServer implements HttpServer {
   listen(at: Endpoint, handle: Handle): Promise<Listener> {
     const server = http.createServer({
       requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 5000, connectionsCheckingInterval: 5000,
     }, (request, response) => {
-      void answer(request, handle).then(found => send(response, found, !server.listening))
+      const before = turns.get(request.socket)
+      const turn = before === undefined ? take() : before.then(take)
+      turns.set(request.socket, turn)
+      async function take(): Promise<void> {
+        // Nobody waits for it any more.
+        if (request.socket.destroyed) return
+        send(response, await answer(request, handle), !server.listening)
+        await gone(response)
+      }
     })
+    /** The last request of each connection, when its answer is on its way: who sends a thousand at once does not have them all made at once. */
+    const turns = new WeakMap<Socket, Promise<void>>()
     // A peer that talks no HTTP is answered and cut; that is nobody's failure here.
     server.on('clientError', (_error, socket) => {
       if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n')
@@ -48,6 +59,14 @@ function send(response: http.ServerResponse, { status, contentType, body }: Http
     ...(last || status === 413 ? { Connection: 'close' } : {}),
   })
   response.end(bytes)
+}
+
+/** Resolves when the system has taken the answer, or the connection is gone. */
+function gone(response: http.ServerResponse): Promise<void> {
+  return new Promise(resolve => {
+    if (response.writableFinished || response.destroyed) resolve()
+    else response.once('finish', resolve).once('close', resolve)
+  })
 }
 
 function parseTarget(url: string): Pick<HttpRequest, 'path' | 'query'> | undefined {

@@ -32,6 +32,22 @@ function redoLog(name: string, sequences: readonly number[]): string {
   return name
 }
 
+it('log inspect of an index whose entries cannot be ones prints them, says so and fails', async () => {
+  for (const name of ['00000000000000000007.index', '00000000000000000007.timeindex']) {
+    writeFileSync(join(folder, name), Buffer.from(Array.from({ length: 240 }, (_, index) => (index * 89) & 255)))
+    const { code, stdout, stderr } = await inspect(name, '--max', '3')
+    expect([code, stdout.split('\n').length, stderr]).toEqual([1, 4, expect.stringMatching(new RegExp(`^error MR_FILE_FAILED: inspect ${name}: \\d+ entries of \\d+ cannot be of an index, the first is number \\d+: .*\n$`))])
+  }
+  // Two entries, and room for more as Kafka makes it.
+  const sound = Buffer.alloc(64)
+  sound.writeInt32BE(5, 0)
+  sound.writeInt32BE(4100, 4)
+  sound.writeInt32BE(9, 8)
+  sound.writeInt32BE(8300, 12)
+  writeFileSync(join(folder, '00000000000000000008.index'), sound)
+  expect(await inspect('00000000000000000008.index', '--max', '2')).toMatchObject({ code: 0, stderr: '' })
+})
+
 it('log inspect says which group a redo log lacks, and fails', async () => {
   expect(await inspect(redoLog('whole', [1, 2, 3]), '-o', 'json').then((result) => [result.code, jsonLines(result).length])).toEqual([0, 3])
   const { code, stderr } = await inspect(redoLog('lacking', [1, 3]))

@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { root } from '../meta/source-tree.ts'
-import { ensureBuilt } from './built.ts'
+import { ensureBuilt, mainJs } from './built.ts'
 import { cli, jsonOf, oneLine } from './cli-run.ts'
 
 let folder = ''
@@ -105,6 +106,35 @@ describe('config', () => {
       const result = await cli(['config', 'lint', path])
       expect([text, result.code, oneLine(result)]).toEqual([text, 2, expect.stringMatching(message)])
     }
+  })
+
+  it('a file that says nothing that can be used is refused as such: names of JavaScript, circles, and what never comes', async () => {
+    const bad: readonly (readonly [string, string, RegExp])[] = [
+      ['json', '{"toString":1}', /MR_CONFIG_UNKNOWN: .*odd\.config\.json: unknown setting toString/],
+      ['json', '{"broker":{"toString":1}}', /unknown setting toString/],
+      ['json', '{"broker":{"constructor":1}}', /unknown setting constructor/],
+      ['yaml', 'broker: &x {y: *x}\n', /MR_CONFIG_\w+: .*broker/],
+      ['mjs', 'export default { nodeId: 5n }\n', /invalid value 5n for nodeId/],
+    ]
+    for (const [ending, text, message] of bad) {
+      const path = join(folder, `odd.config.${ending}`)
+      writeFileSync(path, text)
+      const result = await cli(['config', 'lint', path])
+      expect([text, result.code, oneLine(result)]).toEqual([text, 2, expect.stringMatching(message)])
+    }
+    const path = join(folder, 'never.config.mjs')
+    writeFileSync(path, 'await new Promise(() => {})\nexport default {}\n')
+    const never = await cli(['config', 'lint', path])
+    expect([never.code, oneLine(never)]).toEqual([1, expect.stringMatching(/^error MR_CLI_UNEXPECTED: the command waits for something that can not happen any more/)])
+  })
+
+  it('output that cannot be written, and input that is a directory, are errors', () => {
+    if (!existsSync('/dev/full')) return
+    const shell = (command: string) => spawnSync('bash', ['-c', command], { encoding: 'utf8' })
+    const full = shell(`'${process.execPath}' '${mainJs}' config print --all > /dev/full`)
+    expect([full.status, full.stderr]).toEqual([1, expect.stringMatching(/^error MR_FILE_FAILED: write standard output: .*ENOSPC.*\n$/)])
+    const input = shell(`'${process.execPath}' '${mainJs}' produce t --bootstrap 127.0.0.1:1 < /tmp`)
+    expect([input.status, input.stderr]).toEqual([1, 'error MR_FILE_FAILED: read standard input: it is a directory\n'])
   })
 
   it('a file that imports millrace where it is not installed says so, and what needs no import', async () => {

@@ -72,8 +72,9 @@ function parseWhole(row: ConfigRow, text: string, type: 'int' | 'short' | 'long'
   if (!wholeNumber.test(text)) fail(row, text)
   const exact = BigInt(text.startsWith('+') ? text.slice(1) : text)
   const [least, most] = bounds[type]
+  if (exact > most) throw invalidConfig(row, text, `it must be ${allowedValues(row)}, and at most ${most}`)
   const inRange = (row.min === undefined || exact >= BigInt(row.min)) && (row.max === undefined || exact <= BigInt(row.max))
-  if (exact < least || exact > most || !(inRange || (row.also !== undefined && exact === BigInt(row.also)))) fail(row, text)
+  if (exact < least || !(inRange || (row.also !== undefined && exact === BigInt(row.also)))) fail(row, text)
   let value = Number(exact)
   if (value > Number.MAX_SAFE_INTEGER) value = Infinity
   if (value < Number.MIN_SAFE_INTEGER) value = -Infinity

@@ -27,6 +27,11 @@ describe('a data directory that is given twice', () => {
     await expect(compose('d6', 'd6')).rejects.toMatchObject({ code: 'MR_CONFIG_INVALID', details: { key: 'log.dirs' } })
   })
 
+  it.each([['d6', 'd6/disk-1'], ['d6/disk-1', 'd6'], ['TEST/real/in', 'TEST/link']])('is not one that lies in another, which is refused too: %s and %s', async (...names) => {
+    const [first, again] = names.map((name) => name.replace('TEST', directory))
+    await expect(compose(first!, again!)).rejects.toMatchObject({ code: 'MR_CONFIG_INVALID', message: expect.stringMatching(/ lies in .*; keep them beside one another$/) })
+  })
+
   it('is none where the names lead to different places', async () => {
     await expect(compose('d6', 'x/d6', join(directory, 'real'), 'd6x')).resolves.toBeDefined()
   })

@@ -47,6 +47,31 @@ describe('NodeHttpServer', () => {
     expect(new TextDecoder().decode(request!.body)).toBe('hello')
   })
 
+  test('requests that are sent at once on one connection are handled one after the other, in order, and not at all once it is gone', async () => {
+    let [underWay, most, count] = [0, 0, 0]
+    const client: { leave?: () => void } = {}
+    const { port } = await serve(async request => {
+      most = Math.max(most, ++underWay)
+      count++
+      await new Promise(resolve => { setImmediate(resolve) })
+      underWay--
+      if (request.path === '/5') client.leave?.()
+      return ok(`answer to ${request.path}`)
+    })
+    const requests = (last: string): string => Array.from({ length: 20 }, (_, index) => `GET /${index} HTTP/1.1\r\nHost: a\r\n${index === 19 ? last : ''}\r\n`).join('')
+    const answers = [...(await talk(port, requests('Connection: close\r\n'))).matchAll(/answer to \/(\d+)/g)].map(([, number]) => Number(number))
+    expect(answers).toEqual(Array.from({ length: 20 }, (_, index) => index))
+    expect(most).toBe(1)
+    const socket = net.connect(port, '127.0.0.1')
+    count = 0
+    client.leave = () => { socket.destroy() }
+    socket.write(requests(''))
+    await once(socket, 'close')
+    // Another connection's answer comes after all that was still to come of this one.
+    await talk(port, 'GET /other HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    expect(count).toBeLessThan(20)
+  })
+
   test('a body of 1 MiB is taken, a larger one is refused with 413 whether its length is told or not', async () => {
     const { url } = await serve(request => Promise.resolve(ok(String(request.body.length))))
     const exact = await fetch(url, { method: 'POST', body: new Uint8Array(1 << 20) })
