@@ -17,6 +17,13 @@ export interface Compression {
   /** Blocks the event loop. At most `limitBytes` come out. The result is the caller's. */
   decompress(codec: CompressionCodec, bytes: Uint8Array, limitBytes: number): Uint8Array
   /**
+   * Compresses on another thread. `done` is called once, never before this call has returned, with an error or with bytes that are the
+   * caller's. `bytes` must not change until then. A level outside the codec's range is brought into it.
+   */
+  compressLater(
+    codec: CompressionCodec, bytes: Uint8Array, level: number | undefined, done: (error: unknown, compressed: Uint8Array | undefined) => void,
+  ): void
+  /**
    * Decompresses on another thread. `done` is called once, never before this call has returned, with an error or with bytes that are
    * the caller's. `bytes` must not change until then.
    */

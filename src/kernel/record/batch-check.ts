@@ -15,6 +15,9 @@ type Rules = Pick<
   'batchCheck' | 'compact' | 'maxMessageBytes' | 'timestampAfterMaxMs' | 'timestampBeforeMaxMs' | 'timestampType'
 >
 
+/** What the check of a batch found, to keep beyond the next check. */
+export type BatchFindings = Pick<BatchCheck, 'codec' | 'recordsCount' | 'maxTimestamp' | 'recordsChecked'>
+
 /**
  * The broker's check of what a client produced, as Kafka's LogValidator makes it: exactly one batch of magic 2, whole, with a right CRC, not
  * too large, no control batch, a record count that fits the offsets, records of a sound structure, keys where the topic is compacted,
@@ -114,6 +117,17 @@ export class BatchCheck {
     return this.refuse(error.code, reasonOf(error))
   }
 
+  /** What the last check found. */
+  findings(): BatchFindings {
+    const { codec, recordsCount, maxTimestamp, recordsChecked } = this
+    return { codec, recordsCount, maxTimestamp, recordsChecked }
+  }
+
+  /** What the header of the batch at `at` says, where its records are left alone. */
+  headerFindings(bytes: Uint8Array, at: number): BatchFindings {
+    return { codec: codecOf(bytes, at) as CompressionCodec, recordsCount: recordsCountOf(bytes, at), maxTimestamp: maxTimestampOf(bytes, at), recordsChecked: false }
+  }
+
   /** The refusal as an error to throw. */
   error(topic: string, rules: Rules, sizeBytes: number): MillraceError {
     return new MillraceError(this.refusal, this.details(topic, rules, sizeBytes))
@@ -206,7 +220,7 @@ export class BatchCheck {
  * Writes the timestamps that the topic asks for into a batch that `check` has passed: with LogAppendTime the broker's own, else the true maximum
  * where the producer's was wrong. Recomputes the CRC only if something changes.
  */
-export function stampBatch(bytes: Uint8Array, at: number, check: BatchCheck, rules: Rules, nowMs: number): void {
+export function stampBatch(bytes: Uint8Array, at: number, check: Pick<BatchFindings, 'recordsChecked' | 'maxTimestamp'>, rules: Rules, nowMs: number): void {
   if (rules.timestampType === 'LogAppendTime') putLogAppendTime(bytes, at, nowMs)
   else if (check.recordsChecked) putMaxTimestamp(bytes, at, check.maxTimestamp)
 }

@@ -26,6 +26,18 @@ export function codecNamed(name: string): CompressionCodec | undefined {
 }
 
 /**
+ * So many bytes are best compressed on the event loop: above, it would stand still for more than about a millisecond. zstd's levels differ by a factor
+ * of a hundred.
+ */
+export function compressInlineBytesMax(codec: CompressionCodec, level = 0): number {
+  if (codec === codecNone) return Infinity
+  if (codec === codecGzip) return 0x4000
+  if (codec !== codecZstd) return 0x4_0000
+  if (level <= 3) return 0x1_0000
+  return level <= 9 ? 0x4000 : 0x400
+}
+
+/**
  * Whether so many compressed bytes are best decompressed on the event loop: a hop to another thread and back costs about 50 µs, in which
  * lz4 and snappy decode a quarter of a mebibyte, gzip and zstd far less.
  */

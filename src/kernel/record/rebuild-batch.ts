@@ -20,11 +20,11 @@ export function rebuildBatch(
   if (!isCodec(present)) throw new MillraceError('MR_RECORD_BATCH_INVALID', { reason: `unknown codec ${String(present)}` })
   const stored = bytes.subarray(at + batchHeaderBytes, end)
   const records = present === 0 ? stored : compression.decompress(present, stored, limitBytes)
-  return withRecords(bytes, at, codec, codec === 0 ? records : compression.compress(codec, records, level))
+  return batchWithRecords(bytes, at, codec, codec === 0 ? records : compression.compress(codec, records, level))
 }
 
-/** The header of the batch at `at` before these records, which are in that codec. */
-function withRecords(bytes: Uint8Array, at: number, codec: CompressionCodec, records: Uint8Array): Uint8Array {
+/** The header of the batch at `at` before these records, which are in that codec, as bytes that the caller owns. */
+export function batchWithRecords(bytes: Uint8Array, at: number, codec: CompressionCodec, records: Uint8Array): Uint8Array {
   const rebuilt = new Uint8Array(batchHeaderBytes + records.length)
   rebuilt.set(bytes.subarray(at, at + batchHeaderBytes), 0)
   rebuilt.set(records, batchHeaderBytes)

@@ -1,9 +1,15 @@
-import { gunzip, gunzipSync, gzipSync } from 'node:zlib'
-import { clampLevel, type NativeCodec } from './native-codec.ts'
+import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib'
+import { chunkBytes, clampLevel, type NativeCodec } from './native-codec.ts'
 
 /** gzip of node:zlib, levels 1 to 9, by default 6. Several members in a row are read as one. */
 export const gzipCodec: NativeCodec = {
   compress: (bytes, level) => gzipSync(bytes, { level: clampLevel(level, 1, 9, 6) }),
+  compressLater: (bytes, level) => new Promise((resolve, reject) => {
+    gzip(bytes, { level: clampLevel(level, 1, 9, 6), chunkSize: chunkBytes(bytes.length) }, (error, result) => {
+      if (error === null) resolve(result)
+      else reject(error)
+    })
+  }),
   decompress: (bytes, limitBytes) => gunzipSync(bytes, outputOptions(bytes, limitBytes)),
   decompressLater: (bytes, limitBytes) => new Promise((resolve, reject) => {
     gunzip(bytes, outputOptions(bytes, limitBytes), (error, result) => {

@@ -2,6 +2,7 @@ import { codecLz4 } from '../../kernel/record/compression-codec.ts'
 import { loadOptional, type LoadPackage, type NativeCodec } from './native-codec.ts'
 
 interface Lz4Package {
+  compressFrame(data: Uint8Array): Promise<Uint8Array>
   compressFrameSync(data: Uint8Array): Uint8Array
   decompressFrameSync(data: Uint8Array): Uint8Array
   decompressFrame(data: Uint8Array): Promise<Uint8Array>
@@ -15,6 +16,7 @@ export function loadLz4(load: LoadPackage): NativeCodec {
   const lz4 = loadOptional<Lz4Package>(load, 'lz4-napi', codecLz4)
   return {
     compress: (bytes) => lz4.compressFrameSync(bytes),
+    compressLater: (bytes) => lz4.compressFrame(bytes),
     decompress: (bytes) => lz4.decompressFrameSync(bytes),
     decompressLater: (bytes) => lz4.decompressFrame(bytes),
   }

@@ -7,6 +7,7 @@ import { MillraceError } from '../../kernel/errors/index.ts'
  */
 export interface NativeCodec {
   compress(bytes: Uint8Array, level: number | undefined): Uint8Array
+  compressLater(bytes: Uint8Array, level: number | undefined): Promise<Uint8Array>
   decompress(bytes: Uint8Array, limitBytes: number): Uint8Array
   decompressLater(bytes: Uint8Array, limitBytes: number): Promise<Uint8Array>
 }
@@ -26,6 +27,11 @@ export function loadOptional<T>(load: LoadPackage, name: string, codec: Compress
 /** Between two bounds, `fallback` for none. */
 export function clampLevel(level: number | undefined, min: number, max: number, fallback: number): number {
   return level === undefined ? fallback : Math.min(max, Math.max(min, Math.trunc(level)))
+}
+
+/** Size of the pieces in which node:zlib gives what it has compressed off the loop: each is a hop between threads, and its memory is taken before. */
+export function chunkBytes(plainBytes: number): number {
+  return Math.min(0x10_0000, Math.max(0x4000, plainBytes >> 2))
 }
 
 /** The parts one behind the other; a single one as it is. */

@@ -13,7 +13,7 @@ import { loadZstd } from './zstd-codec.ts'
 const tooLargeCode = 'ERR_BUFFER_TOO_LARGE'
 
 /**
- * Decompressions under way at once; the others wait for their turn. There are no more threads that could do them, and each may have its
+ * Compressions and decompressions under way at once; the others wait for their turn. There are no more threads that could do them, and each may have its
  * limit in memory: a thousand small bombs take no more of it than these.
  */
 const underWayMax = 4
@@ -41,6 +41,13 @@ export class NodeCompression implements Compression {
     return codec === codecNone ? bytes.slice() : this.native(codec).compress(bytes, level)
   }
 
+  compressLater(
+    codec: CompressionCodec, bytes: Uint8Array, level: number | undefined, done: (error: unknown, compressed: Uint8Array | undefined) => void,
+  ): void {
+    // Whatever a codec says here is no fault of the bytes: there are none that can not be compressed.
+    this.later(async () => codec === codecNone ? bytes.slice() : await this.native(codec).compressLater(bytes, level), (error) => error, done)
+  }
+
   decompress(codec: CompressionCodec, bytes: Uint8Array, limitBytes: number): Uint8Array {
     const native = this.prepare(codec, bytes, limitBytes)
     if (native === undefined) return bytes.slice()
@@ -54,11 +61,20 @@ export class NodeCompression implements Compression {
   decompressLater(
     codec: CompressionCodec, bytes: Uint8Array, limitBytes: number, done: (error: unknown, decompressed: Uint8Array | undefined) => void,
   ): void {
+    this.later(async () => {
+      const native = this.prepare(codec, bytes, limitBytes)
+      return withinLimit(native === undefined ? bytes.slice() : await native.decompressLater(bytes, limitBytes), limitBytes)
+    }, (error) => translated(error, codec, limitBytes), done)
+  }
+
+  private later(
+    work: () => Promise<Uint8Array>, errorOf: (error: unknown) => unknown, done: (error: unknown, result: Uint8Array | undefined) => void,
+  ): void {
     const begin = (): void => {
       this.underWay++
-      this.begin(codec, bytes, limitBytes).then((result) => withinLimit(result, limitBytes)).then(
+      work().then(
         (result) => done(undefined, result),
-        (error: unknown) => done(translated(error, codec, limitBytes), undefined),
+        (error: unknown) => done(errorOf(error), undefined),
       ).finally(() => {
         this.underWay--
         this.waiting.shift()?.()
@@ -66,11 +82,6 @@ export class NodeCompression implements Compression {
     }
     if (this.underWay < underWayMax) begin()
     else this.waiting.push(begin)
-  }
-
-  private async begin(codec: CompressionCodec, bytes: Uint8Array, limitBytes: number): Promise<Uint8Array> {
-    const native = this.prepare(codec, bytes, limitBytes)
-    return native === undefined ? bytes.slice() : await native.decompressLater(bytes, limitBytes)
   }
 
   /** The codec, once the bound that the bytes tell of themselves is within the limit; undefined for codec 0. */

@@ -3,6 +3,7 @@ import { readXerial, writeXerial, xerialBlockBytes } from '../../kernel/record/x
 import { joined, loadOptional, type LoadPackage, type NativeCodec } from './native-codec.ts'
 
 interface SnappyPackage {
+  compress(input: Uint8Array, options: { copyOutputData: boolean }): Promise<Uint8Array>
   compressSync(input: Uint8Array, options: { copyOutputData: boolean }): Uint8Array
   uncompressSync(input: Uint8Array, options: { asBuffer: boolean, copyOutputData: boolean }): Uint8Array
   uncompress(input: Uint8Array, options: { asBuffer: boolean, copyOutputData: boolean }): Promise<Uint8Array>
@@ -12,6 +13,9 @@ interface SnappyPackage {
 const compressOptions = { copyOutputData: true }
 const uncompressOptions = { asBuffer: true, copyOutputData: true }
 
+/** So much is handed to other threads at once: each block is a call, and thousands of them in one turn would hold up the loop. */
+const groupBytes = 16 * xerialBlockBytes
+
 /** snappy of the package `snappy`, in the framing of Java's streams: blocks of 32 KiB. It has no levels. */
 export function loadSnappy(load: LoadPackage): NativeCodec {
   const snappy = loadOptional<SnappyPackage>(load, 'snappy', codecSnappy)
@@ -20,6 +24,18 @@ export function loadSnappy(load: LoadPackage): NativeCodec {
       const blocks: Uint8Array[] = []
       for (let at = 0; at < bytes.length; at += xerialBlockBytes) {
         blocks.push(snappy.compressSync(bytes.subarray(at, at + xerialBlockBytes), compressOptions))
+      }
+      return writeXerial(blocks)
+    },
+    async compressLater(bytes) {
+      const blocks: Uint8Array[] = []
+      for (let from = 0; from < bytes.length; from += groupBytes) {
+        const group = bytes.subarray(from, from + groupBytes)
+        const underWay: Promise<Uint8Array>[] = []
+        for (let at = 0; at < group.length; at += xerialBlockBytes) {
+          underWay.push(snappy.compress(group.subarray(at, at + xerialBlockBytes), compressOptions))
+        }
+        blocks.push(...await Promise.all(underWay))
       }
       return writeXerial(blocks)
     },

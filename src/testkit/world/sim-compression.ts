@@ -7,7 +7,7 @@ export class SimCompression implements Compression {
   private readonly timers: Timers
   private readonly takesMs: (bytes: number) => number
 
-  /** `takesMs` says how long decompressing so many bytes takes. Default: a millisecond for 500 KB. */
+  /** `takesMs` says how long decompressing or compressing so many bytes takes. Default: a millisecond for 500 KB. */
   constructor(inner: Compression, timers: Timers, takesMs = (bytes: number): number => bytes / 500_000) {
     this.inner = inner
     this.timers = timers
@@ -26,15 +26,23 @@ export class SimCompression implements Compression {
     return this.inner.decompress(...call)
   }
 
+  compressLater(...[codec, bytes, level, done]: Parameters<Compression['compressLater']>): void {
+    this.later(bytes.length, () => this.inner.compress(codec, bytes, level), done)
+  }
+
   decompressLater(...[codec, bytes, limitBytes, done]: Parameters<Compression['decompressLater']>): void {
-    this.timers.after(this.takesMs(bytes.length), () => {
-      let decompressed: Uint8Array
+    this.later(bytes.length, () => this.inner.decompress(codec, bytes, limitBytes), done)
+  }
+
+  private later(bytes: number, work: () => Uint8Array, done: (error: unknown, result: Uint8Array | undefined) => void): void {
+    this.timers.after(this.takesMs(bytes), () => {
+      let result: Uint8Array
       try {
-        decompressed = this.inner.decompress(codec, bytes, limitBytes)
+        result = work()
       } catch (error) {
         return done(error, undefined)
       }
-      done(undefined, decompressed)
+      done(undefined, result)
     })
   }
 }

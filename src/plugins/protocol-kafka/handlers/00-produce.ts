@@ -4,6 +4,7 @@ import { type produceApi, type ProduceRequest } from '../../../wire/messages/00-
 import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 import { type ProduceHost, type ProduceParts, ProduceRun } from './produce-run.ts'
+import { Recoder } from './recoder.ts'
 
 /**
  * Few compressed bytes may be many records: above so many decompressed ones a batch is left to another thread, at the price of having begun
@@ -26,11 +27,13 @@ export class ProduceHandler implements ProtocolHandler, ProduceHost {
   readonly parts: ProduceParts
   readonly check: BatchCheck
   readonly lateCheck: BatchCheck
+  readonly recoder: Recoder
 
   constructor(parts: ProduceParts) {
     this.parts = parts
     this.check = new BatchCheck(parts.compression, Math.min(parts.decompressedBytesMax, inlineBytesMax))
     this.lateCheck = new BatchCheck(parts.compression, parts.decompressedBytesMax)
+    this.recoder = new Recoder(parts.compression, this.check, this.lateCheck, parts.decompressedBytesMax)
   }
 
   handle(request: ProduceRequest, exchange: Exchange): void {

@@ -6,10 +6,9 @@ import { type Compression } from '../../../kernel/ports/compression.ts'
 import { type Exchange } from '../../../kernel/ports/protocol-handler.ts'
 import { type Replica, type WatermarkWaiter } from '../../../kernel/ports/replicator.ts'
 import { type Logger } from '../../../kernel/ports/telemetry.ts'
-import { type BatchCheck, stampBatch } from '../../../kernel/record/batch-check.ts'
+import { type BatchCheck, type BatchFindings, stampBatch } from '../../../kernel/record/batch-check.ts'
 import { batchHeaderBytes, codecOf, isTransactional } from '../../../kernel/record/batch-header.ts'
-import { codecName, codecNamed, codecZstd, decompressesInline } from '../../../kernel/record/compression-codec.ts'
-import { rebuildBatch } from '../../../kernel/record/rebuild-batch.ts'
+import { codecNamed, codecZstd, decompressesInline } from '../../../kernel/record/compression-codec.ts'
 import { kafkaErrorName, kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type ProduceRequest } from '../../../wire/messages/00-produce.ts'
 import { codeForVersion, codeOf } from '../core/error-code.ts'
@@ -17,6 +16,7 @@ import { type Deadline, type Expiring } from '../deadlines.ts'
 import { leaderOf, type LeaderHint, LeaderHints, noLeader } from '../partition-leader.ts'
 import { type ServingTools } from '../serving-tools.ts'
 import { type TopicEntry } from '../topic-lookup.ts'
+import { type Recoder, type Recoding } from './recoder.ts'
 
 export interface ProduceParts {
   readonly tools: ServingTools
@@ -34,6 +34,8 @@ export interface ProduceHost {
   readonly check: BatchCheck
   /** For those that were decompressed elsewhere, under the larger bound. */
   readonly lateCheck: BatchCheck
+  /** For topics that have a codec of their own. */
+  readonly recoder: Recoder
 }
 
 type PartitionData = ProduceRequest['topicData'][number]['partitionData'][number]
@@ -179,6 +181,8 @@ export class ProduceRun implements Expiring {
       this.refuseWith(answer, kafkaErrors.NOT_ENOUGH_REPLICAS, `fewer than min.insync.replicas=${settings.minInsyncReplicas} replicas are in sync`)
     } else if (records === null) {
       this.refuseWith(answer, kafkaErrors.INVALID_RECORD, 'no batch for a partition')
+    } else if (settings.compressionType !== 'producer' && isInOther(records, settings.compressionType)) {
+      this.takeRecoded(topic!, replica, partition, answer)
     } else if (settings.batchCheck === 'records' && isDear(records)) {
       if (check.checkHeader(records, 0, records.length, settings)) this.checkLater(topic!, replica, partition, answer)
       else this.refuseChecked(check, topic!, replica, records, answer)
@@ -214,9 +218,38 @@ export class ProduceRun implements Expiring {
     })
   }
 
+  /** Puts a batch into the topic's own codec and appends it, at once or when that has been done elsewhere. */
+  private takeRecoded(topic: TopicEntry, replica: Replica, partition: PartitionData, answer: PartitionAnswer): void {
+    const { check, recoder, parts } = this.handler
+    const { settings } = replica
+    if (!check.checkHeader(partition.records!, 0, partition.records!.length, settings)) {
+      this.refuseChecked(check, topic, replica, partition.records!, answer)
+      return
+    }
+    const { exchange } = this
+    const { clock } = parts.tools
+    const recodingOf = (records: Uint8Array, settled: () => void): Recoding => ({
+      topic: topic.image.name, settings, records, nowMs: () => clock.wallMs(),
+      get abandoned() { return exchange.abandoned },
+      recoded: (batch, found) => { this.append(found, topic, replica, batch, answer, clock.wallMs()); settled() },
+      refused: (by) => { this.refuseChecked(by, topic, replica, records, answer); settled() },
+      failed: (error) => { this.refuse(answer, error); settled() },
+    })
+    try {
+      if (recoder.now(recodingOf(partition.records!, () => undefined))) return
+    } catch (error) {
+      this.refuse(answer, error)
+      return
+    }
+    this.exchange.keepBytes()
+    this.letGo ??= this.exchange.holdOthers()
+    this.open++
+    recoder.later(recodingOf(partition.records!, () => { this.settled() }))
+  }
+
   /** Appends what the check has passed. */
   private append(
-    check: BatchCheck, topic: TopicEntry, replica: Replica, records: Uint8Array, answer: PartitionAnswer, nowMs: number,
+    check: BatchFindings, topic: TopicEntry, replica: Replica, records: Uint8Array, answer: PartitionAnswer, nowMs: number,
   ): void {
     const { settings } = replica
     const { recordsCount } = check
@@ -227,13 +260,12 @@ export class ProduceRun implements Expiring {
     try {
       if (isTransactional(records, 0)) throw new MillraceError('MR_TRANSACTION_UNSUPPORTED')
       stampBatch(records, 0, check, settings, nowMs)
-      const batch = settings.compressionType === 'producer' ? records : this.rebuilt(topic, replica, records)
-      const outcome = replica.append(batch, 0, batch.length)
+      const outcome = replica.append(records, 0, records.length)
       answer.baseOffset = outcome.baseOffset
       answer.logStartOffset = replica.log.startOffset
       if (settings.timestampType === 'LogAppendTime' && !outcome.duplicate) answer.logAppendTimeMs = nowMs
       if (!outcome.duplicate) {
-        topic.instruments.producedBytes.add(batch.length)
+        topic.instruments.producedBytes.add(records.length)
         topic.instruments.producedRecords.add(recordsCount)
       }
       if (this.request.acks !== -1 || this.gone || replica.highWatermark > outcome.lastOffset) return
@@ -250,19 +282,6 @@ export class ProduceRun implements Expiring {
       this.refuse(answer, error)
       if (answer.errorCode === kafkaErrors.NOT_LEADER_OR_FOLLOWER) this.hintLeader(answer, topic)
     }
-  }
-
-  /** The batch in the topic's own codec. */
-  private rebuilt(topic: TopicEntry, { settings }: Replica, records: Uint8Array): Uint8Array {
-    const codec = codecNamed(settings.compressionType)!
-    if (codecOf(records, 0) === codec) return records
-    const { compression, decompressedBytesMax } = this.handler.parts
-    if (!compression.available(codec)) throw new MillraceError('MR_RECORD_CODEC_UNAVAILABLE', { codec: codecName(codec), package: '' })
-    const batch = rebuildBatch(records, 0, codec, compression, settings.compressionLevel, decompressedBytesMax)
-    if (batch.length > settings.maxMessageBytes) {
-      throw new MillraceError('MR_RECORD_TOO_LARGE', { size: batch.length, limit: settings.maxMessageBytes, topic: topic.image.name })
-    }
-    return batch
   }
 
   private refuseChecked(check: BatchCheck, topic: TopicEntry, replica: Replica, records: Uint8Array, answer: PartitionAnswer): void {
@@ -330,6 +349,11 @@ export class ProduceRun implements Expiring {
     }
     this.exchange.silence()
   }
+}
+
+/** Whether these records, behind a header, are in another codec than the topic has. */
+function isInOther(records: Uint8Array, compressionType: string): boolean {
+  return records.length > batchHeaderBytes && codecOf(records, 0) !== codecNamed(compressionType)
 }
 
 /** Whether decompressing these records would hold up the event loop. */

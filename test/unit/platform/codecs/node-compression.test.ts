@@ -36,6 +36,16 @@ const later = (codec: CompressionCodec, bytes: Uint8Array, limitBytes: number): 
     })
   })
 
+const compressedLater = (codec: CompressionCodec, bytes: Uint8Array, level?: number): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    let returned = false
+    compression.compressLater(codec, bytes, level, (error, result) => {
+      if (result === undefined || !returned) reject(error as Error)
+      else resolve(result)
+    })
+    returned = true
+  })
+
 describe.each(codecs)('%s', (name) => {
   const codec = idOf(name)
 
@@ -54,6 +64,18 @@ describe.each(codecs)('%s', (name) => {
     const compressed = compression.compress(codec, bytes)
     expect(Buffer.compare(compression.decompress(codec, compressed, 700_001), bytes)).toBe(0)
     expect(Buffer.compare(await later(codec, compressed, 800_000), bytes)).toBe(0)
+  })
+
+  test('what is compressed off the loop is what is compressed on it, at any level', async () => {
+    const text = new TextEncoder().encode(Array.from({ length: 40_000 }, (_, index) => `line ${index % 97} of ${index % 13}`).join('\n'))
+    for (const bytes of [new Uint8Array(), new Uint8Array(1_000_000), text, new Prng(5).bytes(700_001)]) {
+      for (const level of [undefined, 1, 9]) {
+        const compressed = await compressedLater(codec, bytes, level)
+        expect(Buffer.compare(compression.decompress(codec, compressed, limit), bytes)).toBe(0)
+        // Node's own codecs may split what they give into other pieces; the size tells the level.
+        expect(Math.abs(compressed.length - compression.compress(codec, bytes, level).length)).toBeLessThanOrEqual(64)
+      }
+    }
   })
 
   test('the result is the caller\'s: nothing else writes to it or sees it', () => {
@@ -225,6 +247,12 @@ describe('optional packages', () => {
     expect(error.message).toContain(`install the optional package ${packageName}`)
     await new Promise<void>((resolve) => {
       bare.decompressLater(idOf(name), Uint8Array.of(1), 10, (failed) => {
+        expect(isMillraceError(failed, 'MR_RECORD_CODEC_UNAVAILABLE')).toBe(true)
+        resolve()
+      })
+    })
+    await new Promise<void>((resolve) => {
+      bare.compressLater(idOf(name), Uint8Array.of(1), undefined, (failed) => {
         expect(isMillraceError(failed, 'MR_RECORD_CODEC_UNAVAILABLE')).toBe(true)
         resolve()
       })

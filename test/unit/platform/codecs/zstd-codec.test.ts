@@ -14,6 +14,10 @@ test('a node:zlib with zstd is used before any package, with level and limit, on
   const ofNode = {
     constants: { ZSTD_c_compressionLevel: 100 },
     zstdCompressSync: (bytes: Uint8Array, options: unknown) => (seen.push(options), bytes),
+    zstdCompress: (bytes: Uint8Array, options: { params: object }, done: (error: Error | null, result: Uint8Array) => void) => {
+      seen.push({ params: options.params })
+      done(bytes.length === 0 ? new Error('out of memory') : null, bytes)
+    },
     zstdDecompressSync: (bytes: Uint8Array, options: unknown) => (seen.push(options), first(bytes)),
     zstdDecompress: (bytes: Uint8Array, options: unknown, done: (error: Error | null, result: Uint8Array) => void) => {
       seen.push(options)
@@ -24,14 +28,16 @@ test('a node:zlib with zstd is used before any package, with level and limit, on
   const skippable = [0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 99]
   const two = Uint8Array.from([...frameOf(1), ...skippable, ...frameOf(2)])
   codec.compress(Uint8Array.of(1), 30)
+  expect([...await codec.compressLater(Uint8Array.of(7), 31)]).toEqual([7])
+  await expect(codec.compressLater(new Uint8Array(), -200_000)).rejects.toThrow('out of memory')
   expect([...codec.decompress(two, 77)]).toEqual([1, 2])
   expect([...await codec.decompressLater(two, 78)]).toEqual([1, 2])
   await expect(codec.decompressLater(Uint8Array.from(frameOf(0)), 78)).rejects.toThrow('damaged')
   const limit = (maxOutputLength: number): object => ({ maxOutputLength })
-  expect(seen).toEqual([{ params: { 100: 22 } }, limit(77), limit(77), limit(78), limit(78), limit(78)])
+  expect(seen).toEqual([{ params: { 100: 22 } }, { params: { 100: 22 } }, { params: { 100: -131_072 } }, limit(77), limit(77), limit(78), limit(78), limit(78)])
 })
 
 test('without both, the error names the package to install', () => {
-  const ofNode = { constants: { ZSTD_c_compressionLevel: 0 }, zstdDecompressSync: () => new Uint8Array(), zstdDecompress: () => undefined }
+  const ofNode = { constants: { ZSTD_c_compressionLevel: 0 }, zstdCompress: () => undefined, zstdDecompressSync: () => new Uint8Array(), zstdDecompress: () => undefined }
   expect(() => loadZstd(refuse, ofNode)).toThrow('install the optional package @toondepauw/node-zstd')
 })

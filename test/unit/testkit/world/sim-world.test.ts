@@ -223,8 +223,9 @@ describe('simPlatform', () => {
     const results: unknown[] = []
     compression.decompressLater(codecNone, Uint8Array.of(1, 2), 10, (error, bytes) => results.push(error, bytes, world.nowMs))
     compression.decompressLater(1, Uint8Array.of(1, 2), 10, error => results.push(error === undefined))
+    compression.compressLater(codecNone, Uint8Array.of(3), undefined, (error, bytes) => results.push(error, bytes, world.nowMs))
     expect(results).toEqual([])
     await world.runFor(3)
-    expect(results).toEqual([undefined, Uint8Array.of(1, 2), 3, false])
+    expect(results).toEqual([undefined, Uint8Array.of(1, 2), 3, false, undefined, Uint8Array.of(3), 3])
   })
 })

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { Prng } from '../../../../../src/base/prng.ts'
 import { MillraceError } from '../../../../../src/kernel/errors/index.ts'
-import { batchBytesOf, codecOf, crcValid, isLogAppendTime, leaderEpochOf, maxTimestampOf, putCrc, putInt32 } from '../../../../../src/kernel/record/batch-header.ts'
+import { batchBytesOf, codecOf, crcValid, isLogAppendTime, leaderEpochOf, maxTimestampOf, putCrc, putInt32, recordsCountOf } from '../../../../../src/kernel/record/batch-header.ts'
+import { codecNamed } from '../../../../../src/kernel/record/compression-codec.ts'
+import { NodeCompression } from '../../../../../src/platform/codecs/node-compression.ts'
 import { produceApi } from '../../../../../src/wire/messages/index.ts'
 import { testEpochMs } from '../../../../../src/testkit/world/manual-clock.ts'
 import { batchOf } from '../fixture/batches.ts'
@@ -237,6 +239,104 @@ describe('batches', () => {
     }
     expect(replica!.log.endOffset).toBe(4)
     expect(Math.max(0, ...limits)).toBeLessThanOrEqual(2 * 1024 * 1024)
+  })
+
+  it.each(['uncompressed', 'gzip', 'snappy', 'lz4', 'zstd'] as const)('nor does one that is stored in another codec (%s): nothing large is compressed or decompressed on the loop, and nothing twice', async (compressionType) => {
+    const broker = await TestBroker.start()
+    const settings = { compressionType, maxMessageBytes: 20_000_000 }
+    const [replica] = broker.cluster.topic('t', 1, settings)
+    const [stamped] = broker.cluster.topic('stamped', 1, { ...settings, timestampType: 'LogAppendTime', batchCheck: 'header' })
+    const { compression } = broker
+    const onLoop: number[] = []
+    let away = 0
+    const { compress, decompress, compressLater, decompressLater } = NodeCompression.prototype
+    compression.compress = (codec, bytes, level) => { onLoop.push(bytes.length); return compress.call(compression, codec, bytes, level) }
+    compression.decompress = (codec, bytes, limit) => { onLoop.push(limit); return decompress.call(compression, codec, bytes, limit) }
+    compression.compressLater = (...call) => { away++; compressLater.apply(compression, call) }
+    compression.decompressLater = (...call) => { away++; decompressLater.apply(compression, call) }
+    const target = codecNamed(compressionType)!
+    const others = ([0, 1, 2, 3, 4] as const).filter((codec) => codec !== target)
+    for (const codec of others) {
+      const batch = batchOf([{ value: new Uint8Array(3_000_000) }], { codec })
+      onLoop.length = away = 0
+      for (const topic of ['t', 'stamped']) expect((await answerTo(broker, batch.slice(), { topic })).errorCode, `codec ${codec}`).toBe(0)
+      expect(away, `codec ${codec}`).toBe(2 * ((codec === 0 ? 0 : 1) + (target === 0 ? 0 : 1)))
+      // Only tried with a bound, where the size as sent does not tell.
+      expect(Math.max(0, ...onLoop)).toBeLessThanOrEqual(target === 0 ? 2 * 1024 * 1024 : 256 * 1024)
+    }
+    for (const { log } of [replica!, stamped!]) expect(log.endOffset).toBe(others.length)
+    expect([codecOf(stored(replica!), 0), crcValid(stored(replica!), 0)]).toEqual([target, true])
+    expect([codecOf(stored(stamped!), 0), crcValid(stored(stamped!), 0), maxTimestampOf(stored(stamped!), 0)]).toEqual([target, true, testEpochMs])
+    expect(broker.metrics.value('millrace_protocol_held_request_bytes')).toBe(0)
+  })
+
+  it('small batches are stored in another codec at once, those behind a large one after it', async () => {
+    const broker = await TestBroker.start()
+    const [replica] = broker.cluster.topic('t', 1, { compressionType: 'gzip' })
+    const from = (baseSequence: number, value: Uint8Array | string): Uint8Array => batchOf([{ value }], { producerId: 9, producerEpoch: 0, baseSequence, codec: 2 })
+    const client = broker.connect()
+    const small = client.call(produceApi, 9, produce('t', from(0, 'small')))
+    expect(replica!.log.endOffset).toBe(1)
+    const large = client.call(produceApi, 9, produce('t', from(1, new Prng(7).bytes(300_000)), { acks: 0 }))
+    const behind = client.call(produceApi, 9, produce('t', from(2, 'small')))
+    void large
+    expect(replica!.log.endOffset).toBe(1)
+    client.socket.close()
+    while (broker.metrics.value('millrace_protocol_connections') !== 0) await turn(1)
+    expect(replica!.log.endOffset).toBe(3)
+    expect(broker.metrics.value('millrace_protocol_held_request_bytes')).toBe(0)
+    void [small, behind]
+  })
+
+  it('two batches at most are being stored in another codec, each with what its own check found; a refused one lets the next begin', async () => {
+    const broker = await TestBroker.start()
+    const [replica] = broker.cluster.topic('t', 1, { compressionType: 'zstd' })
+    const { compression } = broker
+    const waiting: (() => void)[] = []
+    compression.compressLater = (codec, bytes, level, done) => { waiting.push(() => { done(undefined, compression.compress(codec, bytes, level)) }) }
+    compression.decompressLater = (codec, bytes, limit, done) => {
+      try {
+        done(undefined, compression.decompress(codec, bytes, limit))
+      } catch (error) {
+        done(error, undefined)
+      }
+    }
+    const appended: Uint8Array[] = []
+    const append = replica!.append.bind(replica)
+    replica!.append = (bytes, at, length) => {
+      appended.push(bytes.slice(at, at + length))
+      return append(bytes, at, length)
+    }
+    const value = new Prng(7).bytes(100_000)
+    const stamps = [testEpochMs + 1, testEpochMs + 2, testEpochMs + 3]
+    const answers = [
+      ...stamps.map((timestamp, index) => answerTo(broker, batchOf(Array.from({ length: index + 1 }, () => ({ value, timestamp }))))),
+      answerTo(broker, changed(batchOf([{ value }], { codec: 1 }), (batch) => { batch.fill(7, 70, 5000) })),
+      answerTo(broker, changed(batchOf([{ value }]), (batch) => { putInt32(batch, 57, 2); putInt32(batch, 23, 1) })),
+      answerTo(broker, batchOf([{ value, timestamp: testEpochMs + 4 }])),
+    ]
+    const begun: number[] = []
+    for (let count = 0; count < 4; count++) {
+      begun.push(waiting.length)
+      waiting.shift()!()
+    }
+    expect([begun, waiting.length]).toEqual([[2, 2, 2, 1], 0])
+    expect((await Promise.all(answers)).map(({ errorCode }) => errorCode)).toEqual([0, 0, 0, 87, 87, 0])
+    const found = appended.map((batch) => [codecOf(batch, 0), recordsCountOf(batch, 0), maxTimestampOf(batch, 0) - testEpochMs, crcValid(batch, 0)])
+    expect(found).toEqual([[4, 1, 1, true], [4, 2, 2, true], [4, 3, 3, true], [4, 1, 4, true]])
+    expect(broker.metrics.count('millrace_topic_produced_records_total', { topic: 't' })).toBe(7)
+  })
+
+  it('a batch whose other codec fails is answered as the broker\'s fault, and one that grows too large is 10', async () => {
+    const broker = await TestBroker.start()
+    const [replica] = broker.cluster.topic('t', 1, { compressionType: 'lz4', maxMessageBytes: 300_000 })
+    broker.cluster.topic('plain', 1, { compressionType: 'uncompressed', maxMessageBytes: 300_000 })
+    const batch = batchOf([{ value: new Uint8Array(3_000_000) }], { codec: 4 })
+    expect((await answerTo(broker, batch, { topic: 'plain' })).errorCode).toBe(10)
+    broker.compression.compressLater = (_codec, _bytes, _level, done) => { queueMicrotask(() => { done(new Error('made up'), undefined) }) }
+    expect((await answerTo(broker, batch)).errorCode).toBe(-1)
+    expect(replica!.log.endOffset).toBe(0)
+    expect(broker.logger.atLeast('error')).toHaveLength(1)
   })
 
   it('a dear batch with records that do not fit its header is refused, with nothing appended, whoever decompressed it', async () => {
