@@ -5,11 +5,14 @@ import { type PartitionLog } from '../kernel/ports/partition-log.ts'
 import { BatchReader } from '../kernel/record/batch-reader.ts'
 import { batchesIn, type RecordBatch } from '../kernel/record/record-batch.ts'
 
+/** Replayed before others have their turn: some 10 ms. */
+const recordsPerTurn = 4000
+
 export interface LogReplayParts {
   readonly log: PartitionLog
   readonly compression: Compression | undefined
   readonly timers: Timers
-  /** Bytes read at a time. Between two reads others have their turn. */
+  /** Bytes read at a time. */
   readonly chunkBytes: number
   readonly replay: (key: Uint8Array, value: Uint8Array | null, offset: number) => void
   /** Called once, unless it was cancelled. */
@@ -23,6 +26,8 @@ export class LogReplay {
   private readonly reader: BatchReader
   private offset: number
   private records = 0
+  /** What was read and is not replayed yet. */
+  private held: { readonly batches: Iterator<RecordBatch>, readonly before: number, readonly release: () => void } | undefined
   private cancelRead: (() => void) | undefined
   private over = false
 
@@ -40,6 +45,7 @@ export class LogReplay {
   cancel(): void {
     this.over = true
     this.cancelRead?.()
+    this.letGo()
   }
 
   private readOn(): void {
@@ -51,7 +57,10 @@ export class LogReplay {
     const { log, chunkBytes } = this.parts
     try {
       this.cancelRead = log.read({ offset: this.offset, endOffset: this.endOffset, maxBytes: chunkBytes, atLeastOneBatch: true }, {
-        read: (bytes, release) => { this.take(bytes, release) },
+        read: (bytes, release) => {
+          if (this.over) release()
+          else this.take(bytes, release)
+        },
         failed: (error) => { this.finish(error) },
       })
     } catch (error) {
@@ -60,18 +69,36 @@ export class LogReplay {
   }
 
   private take(bytes: Uint8Array, release: () => void): void {
-    const before = this.offset
+    this.held = { batches: batchesIn(bytes), before: this.offset, release }
+    this.goOn()
+  }
+
+  /** Some of the records that are held; the others when everybody has had a turn. */
+  private goOn(): void {
+    const { held } = this
+    if (held === undefined) return
+    const enough = this.records + recordsPerTurn
     try {
-      if (!this.over) for (const batch of batchesIn(bytes)) this.replayBatch(batch)
+      for (let next = held.batches.next(); next.done !== true; next = held.batches.next()) {
+        this.replayBatch(next.value)
+        if (this.records < enough) continue
+        this.parts.timers.soon(() => { this.goOn() })
+        return
+      }
     } catch (error) {
+      this.letGo()
       this.finish(error)
       return
-    } finally {
-      release()
     }
+    this.letGo()
     // No batch in what is left: the records there are gone, as compaction leaves it. Reading on would never end.
-    if (this.offset === before) this.offset = this.endOffset
+    if (this.offset === held.before) this.offset = this.endOffset
     this.parts.timers.soon(() => { this.readOn() })
+  }
+
+  private letGo(): void {
+    this.held?.release()
+    this.held = undefined
   }
 
   private replayBatch(batch: RecordBatch): void {

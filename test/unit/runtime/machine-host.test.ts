@@ -129,6 +129,43 @@ describe('a load', () => {
     expect(world.told).toEqual(['MR_COORDINATOR_LOADING', 21])
   })
 
+  it('lets others have their turn after some thousand records, however large the chunks', async () => {
+    const world = await new RuntimeWorld().start()
+    for (let count = 0; count < 4; count++) world.submit({ type: 'flood', records: 5000, divisible: false })
+    let turns = 0
+    let reads = 0
+    const { log } = world.replica
+    const read = log.read.bind(log)
+    log.read = (request, sink) => {
+      reads++
+      return read(request, sink)
+    }
+    const { soon } = world.timers
+    world.timers.soon = (callback) => {
+      turns++
+      soon.call(world.timers, callback)
+    }
+    world.lead(1, 4)
+    await world.turn()
+    expect(world.machine.totals.size).toBe(5000)
+    expect(turns).toBe(reads + 4)
+  })
+
+  it('that is ended under way gives back what it has read', async () => {
+    const world = await new RuntimeWorld().start()
+    for (let count = 0; count < 4; count++) world.submit({ type: 'flood', records: 5000, divisible: false })
+    const { log } = world.replica
+    const read = log.read.bind(log)
+    let held = 0
+    log.read = (request, sink) => read(request, { read: (bytes, release) => { held++; sink.read(bytes, () => { held--; release() }) }, failed: (error) => { sink.failed(error) } })
+    world.lead(1, 4)
+    expect(held).toBe(1)
+    world.lead(2, 5)
+    expect(held).toBe(0)
+    await world.turn()
+    expect(world.machine.loads).toBe(0)
+  })
+
   it('after a crash between append and watermark has the record, and tells nobody of it before it is committed', async () => {
     const world = await new RuntimeWorld().start()
     world.replica.follows = false
@@ -338,6 +375,26 @@ describe('deadlines', () => {
     expect(world.machine.total('expired')).toBe(0)
     await world.pass(1100)
     expect(world.machine.total('expired')).toBe(1)
+  })
+
+  it('whose records cannot be written are acted on again, not all the time, and said once', async () => {
+    const world = await new RuntimeWorld().start()
+    world.submit({ type: 'expireAfter', ms: 1000 })
+    world.failAppends(new MillraceError('MR_FILE_NO_SPACE', { operation: 'write', path: '/data' }))
+    let tries = 0
+    const { append: appendNow } = world.replica
+    world.replica.append = (...batch) => {
+      tries++
+      return appendNow.apply(world.replica, batch)
+    }
+    await world.pass(11_500)
+    expect(tries).toBe(11)
+    expect(world.logger.atLeast('warn')).toHaveLength(1)
+    world.failAppends(undefined)
+    await world.pass(1000)
+    expect(world.machine.total('expired')).toBe(1)
+    await world.pass(5000)
+    expect(world.timers.pending).toBe(0)
   })
 
   it('end with the machine', async () => {
