@@ -46,7 +46,7 @@ Examples
 }
 
 async function consume(topic: string, flags: ConsumeFlags): Promise<void> {
-  if (flags.group !== undefined) throw notYet('consume --group', 'consumer groups', 'leave --group out to read all partitions from a place of your choice')
+  if (flags.group !== undefined) throw notYet('consume --group', 'a consumer that joins groups', 'leave --group out to read all partitions from a place of your choice')
   const from = parseFrom(flags.from ?? (flags.follow === true ? 'end' : 'beginning'), Date.now())
   await withClient(flags, async (client, admin) => {
     const { existingTopic } = await import('../topic-report.ts')

@@ -41,7 +41,7 @@ export function makeHandlers({ config, tools, settings, identity, metadata, cont
     new FetchHandler({ tools, metadata, logger, fetchBytesMax: settings.integer('fetch.max.bytes'), outstandingBytesMax: config.fetchedBytesMax }),
     new ListOffsetsHandler(tools, logger),
     new MetadataHandler({ metadata, settings, topics: tools.topics, creator: new TopicCreator(controller, tools, logger) }),
-    new FindCoordinatorHandler(metadata, finders),
+    new FindCoordinatorHandler(tools, metadata, finders),
     new CreateTopicsHandler(controller, tools, logger),
     new DeleteTopicsHandler(controller, settings, tools, logger),
     new InitProducerIdHandler(new ProducerIdPool(controller, identity.nodeId, tools), logger),

@@ -1,4 +1,5 @@
 import { type Prng } from '../../../src/base/prng.ts'
+import { versionRanges as groupRanges } from '../../../src/plugins/coordinator-group/core/version-ranges.ts'
 import { versionRanges } from '../../../src/plugins/protocol-kafka/core/version-ranges.ts'
 import { isFlexibleVersion, wireApis } from '../../../src/wire/index.ts'
 import { type Api } from '../../../src/wire/schema/message.ts'
@@ -8,14 +9,15 @@ import { type Specimen, SpecimenWriter } from './specimen.ts'
 const apis = wireApis as readonly Api[]
 const byKey = new Map(apis.map(api => [api.key, api]))
 
+const served = [...versionRanges, ...groupRanges]
+
 export function apiOf(key: number): Api | undefined {
   return byKey.get(key)
 }
 
 /** A whole request as a client sends it: size, header, body. Mostly of an API and version that is served. */
 export function makeRequest(prng: Prng, world: World, sizes: Sizes): Specimen {
-  const served = prng.chance(0.93)
-  const range = served ? prng.pick(versionRanges) : undefined
+  const range = prng.chance(0.93) ? prng.pick(served) : undefined
   const api = range === undefined ? prng.pick(apis) : byKey.get(range.key)!
   const version = range === undefined ? prng.between(api.versions.min, api.versions.max) : prng.between(range.min, range.max)
   const body = makeMessage(api.request, version, prng, world, sizes)

@@ -8,12 +8,16 @@ import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
 import { codeOf } from '../core/error-code.ts'
 import { reachableBrokers } from '../core/reachable-brokers.ts'
 import { rangeOf } from '../core/version-ranges.ts'
+import { type ServingTools } from '../serving-tools.ts'
 
 type Response = ResponseDraftOf<typeof findCoordinatorApi>
 
 const groupKey = 0
 const transactionKey = 1
 const shareKey = 2
+
+/** The topic of coordinators may have to be made first; who waits longer for it is told to ask again. */
+const waitMs = 2000
 
 /** The outcome for one key. */
 interface Found {
@@ -33,10 +37,12 @@ export class FindCoordinatorHandler implements ProtocolHandler {
   readonly apiKey = 10
   readonly minVersion = rangeOf(10).min
   readonly maxVersion = rangeOf(10).max
+  private readonly tools: ServingTools
   private readonly metadata: ClusterMetadata
   private readonly finders: readonly CoordinatorFinder[]
 
-  constructor(metadata: ClusterMetadata, finders: readonly CoordinatorFinder[]) {
+  constructor(tools: ServingTools, metadata: ClusterMetadata, finders: readonly CoordinatorFinder[]) {
+    this.tools = tools
     this.metadata = metadata
     this.finders = finders
   }
@@ -62,15 +68,25 @@ export class FindCoordinatorHandler implements ProtocolHandler {
 
   private find(finder: CoordinatorFinder, request: FindCoordinatorRequest, exchange: Exchange): void {
     const keys = keysOf(request, exchange.apiVersion)
-    const found: Found[] = []
+    const found = keys.map(() => late)
     let open = keys.length
-    let gone = false
-    if (open === 0) exchange.reply(answer(request, exchange.apiVersion, found))
-    else exchange.onGone(() => { gone = true })
+    let over = false
+    const finish = (): void => {
+      if (over) return
+      over = true
+      this.tools.deadlines.remove(deadline)
+      exchange.reply(answer(request, exchange.apiVersion, found))
+    }
+    const deadline = this.tools.deadlines.after(waitMs, { expired: finish })
+    exchange.onGone(() => {
+      over = true
+      this.tools.deadlines.remove(deadline)
+    })
+    if (open === 0) finish()
     keys.forEach((key, index) => {
       finder.find(key, (error, nodeId) => {
         found[index] = error === undefined ? this.located(nodeId, exchange.listener) : refused(codeOf(error, 10, exchange.apiVersion), isMillraceError(error) ? error.message : null)
-        if (--open === 0 && !gone) exchange.reply(answer(request, exchange.apiVersion, found))
+        if (--open === 0) finish()
       })
     })
   }
@@ -86,6 +102,8 @@ export class FindCoordinatorHandler implements ProtocolHandler {
 const keysOf = ({ key, coordinatorKeys }: FindCoordinatorRequest, apiVersion: number): readonly string[] => apiVersion < 4 ? [key] : coordinatorKeys
 
 const refused = (errorCode: number, errorMessage: string | null): Found => ({ nodeId: -1, host: '', port: -1, errorCode, errorMessage })
+
+const late = refused(kafkaErrors.COORDINATOR_NOT_AVAILABLE, 'the coordinator is not known yet; ask again')
 
 const refusal = (request: FindCoordinatorRequest, apiVersion: number, errorCode: number, errorMessage: string | null): Response =>
   answer(request, apiVersion, keysOf(request, apiVersion).map(() => refused(errorCode, errorMessage)))

@@ -34,6 +34,20 @@ describe('FindCoordinator', () => {
     expect(await other.client().call(findCoordinatorApi, 3, { key: 'g', keyType: 0 })).toMatchObject({ errorCode: 15, errorMessage: expect.stringContaining('no leader') as string })
   })
 
+  it('that waits for the topic for 2 s is COORDINATOR_NOT_AVAILABLE; the next one finds it', async () => {
+    const world = await GroupWorld.start()
+    world.broker.cluster.drop('__consumer_offsets')
+    let open = (): void => undefined
+    world.broker.cluster.creationGate = new Promise((resolve) => { open = resolve })
+    const asked = world.client().call(findCoordinatorApi, 4, { coordinatorKeys: ['g', 'h'], keyType: 0 })
+    await world.pass(2000)
+    expect((await asked).coordinators.map(({ errorCode }) => errorCode)).toEqual([15, 15])
+    open()
+    await turn()
+    expect(world.broker.cluster.creations).toHaveLength(2)
+    expect((await world.client().call(findCoordinatorApi, 3, { key: 'g', keyType: 0 })).errorCode).toBe(0)
+  })
+
   it('of transactions and share groups says that there is none, for ever', async () => {
     const world = await GroupWorld.start()
     expect((await world.client().call(findCoordinatorApi, 3, { key: 't', keyType: 1 })).errorCode).toBe(35)
