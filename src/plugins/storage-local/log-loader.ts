@@ -145,6 +145,18 @@ class LogLoader {
       segment.sidesSynced = true
       return segment
     })
+    this.dropEmpty()
+  }
+
+  /** An empty segment before others, with nothing beside it, is what a roll left that failed: it says nothing of where the one before it ends. */
+  private dropEmpty(): void {
+    const { log } = this
+    const bytesOf = (path: string): number => log.world.files.stat(path)?.bytes ?? 0
+    const empty = log.segments.slice(0, -1).filter(segment => segment.sizeBytes === 0 && sideSuffixes.every(suffix => bytesOf(segment.path(suffix)) === 0))
+    if (empty.length === 0) return
+    log.segments = log.segments.filter(segment => !empty.includes(segment))
+    log.segments.forEach((segment, index) => { segment.endOffset = log.segments[index + 1]?.baseOffset ?? segment.baseOffset })
+    for (const segment of empty) discardSegment(log, segment)
   }
 
   /**
@@ -217,7 +229,7 @@ class LogLoader {
   /** Index of the segment that holds the recovery point. */
   private firstToCheck(): number {
     let first = 0
-    for (const [index, segment] of this.log.segments.entries()) if (segment.baseOffset <= (this.known.recoveryPoint ?? 0)) first = index
+    for (const [index, segment] of this.log.segments.entries()) if (segment.sizeBytes > 0 && segment.baseOffset <= (this.known.recoveryPoint ?? 0)) first = index
     return first
   }
 

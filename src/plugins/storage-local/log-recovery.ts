@@ -76,7 +76,9 @@ export class LogRecovery {
         this.dropFrom(index, end, `the segment before it ends at ${end}`)
         break
       }
-      const problem = this.scan(segment, log.segments[index + 1]?.baseOffset ?? Infinity, index === first ? resume : undefined)
+      const next = log.segments[index + 1]
+      // An empty one may be what a roll left that failed: the log went on in this one.
+      const problem = this.scan(segment, next !== undefined && next.sizeBytes > 0 ? next.baseOffset : Infinity, index === first ? resume : undefined)
       end = segment.endOffset
       segment.sidesSynced = false
       if (problem === undefined) continue

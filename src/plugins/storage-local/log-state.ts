@@ -98,9 +98,15 @@ export class LogState {
     const { files } = this.world
     const segment = this.segmentOfBytes(baseOffset, { sizeBytes: 0, endOffset: baseOffset })
     files.open(segment.path('.log'), 'ensure').close()
-    segment.sums.begin()
-    segment.trustFrom(0, baseOffset)
-    segment.open(SegmentIndexes.empty(baseOffset), false, true)
+    try {
+      segment.sums.begin()
+      segment.trustFrom(0, baseOffset)
+      segment.open(SegmentIndexes.empty(baseOffset), false, true)
+    } catch (error) {
+      // The log goes on in the segment before: an empty one in the middle of it would say that it ends there.
+      files.remove(segment.path('.log'))
+      throw error
+    }
     return segment
   }
 

@@ -47,10 +47,10 @@ export class InitProducerIdHandler implements ProtocolHandler {
     return { throttleTimeMs: 0, errorCode, producerId: -1, producerEpoch: -1 }
   }
 
-  /** Clients try again after COORDINATOR_LOAD_IN_PROGRESS, and do not after most others. */
+  /** Clients try again after COORDINATOR_LOAD_IN_PROGRESS, and do not after most others. A broker whose disk fails ends, and the next start may have ids. */
   private codeFor(error: unknown): number {
     if (isMillraceError(error) && error.row.retriable) return kafkaErrors.COORDINATOR_LOAD_IN_PROGRESS
     this.logger.error('no producer ids could be had', { error })
-    return kafkaErrors.UNKNOWN_SERVER_ERROR
+    return isMillraceError(error) && error.row.kind === 'operational' ? kafkaErrors.COORDINATOR_LOAD_IN_PROGRESS : kafkaErrors.UNKNOWN_SERVER_ERROR
   }
 }

@@ -39,3 +39,37 @@ describe('a segment that is missing, above the recovery point, with its indexes 
     expect(logger.lines.some(({ level, message }) => level === 'warn' && message.includes('set aside'))).toBe(true)
   })
 })
+
+describe('an empty segment that a roll left which failed', () => {
+  it.each(['in the middle of the log', 'at its end'])('takes no record away, %s', async where => {
+    const files = new MemoryFileSystem()
+    const first = makeStore({ files, timers: new ManualTimers(), config })
+    await first.store.start()
+    const log = first.store.create(id, settings)
+    for (let count = 0; count < 20; count++) append(log, makeBatch(1), 0)
+    const left = files.afterCrash({ keepUnsynced: 'all', systemDown: true })
+    const bases = left.list('/data/orders-0').filter(name => name.endsWith('.log')).map(name => Number(name.slice(0, 20)))
+    const base = where === 'at its end' ? 19 : bases[1]! + 1
+    expect(bases).not.toContain(base)
+    left.open(`/data/orders-0/${String(base).padStart(20, '0')}.log`, 'create').close()
+    const { store, logger } = makeStore({ files: left, timers: new ManualTimers(), config })
+    await store.start()
+    const found = store.find(id.topicId, 0)!
+    found.configure(settings)
+    expect(found.endOffset).toBe(20)
+    expect(logger.lines.filter(({ level, message }) => level === 'error' || message.includes('set aside'))).toEqual([])
+  })
+
+  it('is gone when the append fails', async () => {
+    const files = new MemoryFileSystem()
+    const { store } = makeStore({ files, timers: new ManualTimers(), config })
+    await store.start()
+    const log = store.create(id, settings)
+    append(log, makeBatch(1), 0)
+    const before = files.list('/data/orders-0')
+    files.faults.add({ operation: 'open', error: 'EMFILE', path: /\.log$/, times: 1 })
+    expect(codeOf(() => { for (let count = 0; count < 20; count++) append(log, makeBatch(1), 0) })).not.toBe('ok')
+    expect(files.faults.failures).toBe(1)
+    expect(files.list('/data/orders-0').filter(name => name.endsWith('.log'))).toEqual(before.filter(name => name.endsWith('.log')))
+  })
+})

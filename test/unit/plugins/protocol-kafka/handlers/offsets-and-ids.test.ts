@@ -187,4 +187,11 @@ describe('InitProducerId', () => {
     expect((await init(broker))[0]).toBe(-1)
     expect(broker.logger.atLeast('error')).toHaveLength(1)
   })
+
+  it('where the disk of the metadata fails clients are told to try again, for the broker ends and starts anew; the log says why', async () => {
+    const broker = await TestBroker.start()
+    broker.cluster.allocateProducerIds = async () => { throw new MillraceError('MR_FILE_FAILED', { operation: 'stat', path: '/data/__millrace_metadata/log', reason: 'EIO' }) }
+    expect(await init(broker)).toEqual([14, -1, -1])
+    expect(broker.logger.atLeast('error')).toHaveLength(1)
+  })
 })
