@@ -148,11 +148,14 @@ class LogLoader {
     this.dropEmpty()
   }
 
-  /** An empty segment before others, with nothing beside it, is what a roll left that failed: it says nothing of where the one before it ends. */
+  /**
+   * An empty segment between others, with nothing beside it, is what a roll left that failed: it says nothing of where the one before it ends. The first
+   * is where the log begins, whatever a power cut has left of it.
+   */
   private dropEmpty(): void {
     const { log } = this
     const bytesOf = (path: string): number => log.world.files.stat(path)?.bytes ?? 0
-    const empty = log.segments.slice(0, -1).filter(segment => segment.sizeBytes === 0 && sideSuffixes.every(suffix => bytesOf(segment.path(suffix)) === 0))
+    const empty = log.segments.slice(1, -1).filter(segment => segment.sizeBytes === 0 && sideSuffixes.every(suffix => bytesOf(segment.path(suffix)) === 0))
     if (empty.length === 0) return
     log.segments = log.segments.filter(segment => !empty.includes(segment))
     log.segments.forEach((segment, index) => { segment.endOffset = log.segments[index + 1]?.baseOffset ?? segment.baseOffset })
