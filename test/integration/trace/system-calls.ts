@@ -15,12 +15,15 @@ export interface SystemCall {
 const reading = ['read', 'readv', 'recvfrom', 'recvmsg']
 const writing = ['write', 'writev', 'pwrite64', 'pwritev', 'pwritev2', 'sendto', 'sendmsg']
 const syncing = ['fsync', 'fdatasync', 'sync_file_range', 'msync']
-/** What is done through a ring would not be seen. */
-const rings = ['io_uring_enter', 'io_uring_setup']
+/** What is done through a ring that the kernel polls would not be seen. */
+const ringSetup = 'io_uring_setup'
 
-/** Put before a command. `-D`: the command stays a child of whoever started it, and gets its signals. */
+/**
+ * Put before a command. `-D`: the command stays a child of whoever started it, and gets its signals. Newer releases of Node may hand calls to the
+ * kernel through a ring, where nobody sees them; they are told not to.
+ */
 export const straceCommand = (file: string): string[] =>
-  ['strace', '-D', '-f', '-ttt', '-yy', '-s', '16384', '-e', `trace=${[...reading, ...writing, ...syncing, ...rings].join(',')}`, '-e', 'signal=none', '-o', file]
+  ['strace', '-D', '-f', '-ttt', '-yy', '-s', '16384', '-e', `trace=${[...reading, ...writing, ...syncing, ringSetup].join(',')}`, '-e', 'signal=none', '-E', 'UV_USE_IO_URING=0', '-o', file]
 
 /** Whether processes can be traced here: strace is there, and may. */
 export const canTrace = (): boolean => spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0
@@ -71,4 +74,5 @@ export function repliesIn(calls: readonly SystemCall[], marks: readonly string[]
   })
 }
 
-export const usesRings = (calls: readonly SystemCall[]): boolean => calls.some(call => rings.includes(call.name))
+/** libuv files calls in a ring that the kernel polls; in its others there is only what to wait for. */
+export const usesRings = (calls: readonly SystemCall[]): boolean => calls.some(({ name, rest }) => name === ringSetup && rest.includes('IORING_SETUP_SQPOLL'))
