@@ -12,13 +12,14 @@ export function printIndexFile(files: FileSystem, path: string, output: OutputFo
   const bytes = wholeFile(files, path)
   const baseOffset = Number(/(\d{20})\.\w+$/.exec(path)?.[1] ?? 0)
   if (path.endsWith('.timeindex')) {
-    printEntries(timeEntries(bytes, baseOffset), output, max, (each) => `${shownTime(each.timestamp)}  offset ${each.offset}`)
-    tellImpossible(path, [...timeEntries(bytes, baseOffset)].map(({ timestamp, offset }) => [timestamp, offset - baseOffset]))
+    const entries = [...timeEntries(bytes, baseOffset)]
+    printEntries(entries, output, max, (each) => `${shownTime(each.timestamp)}  offset ${each.offset}`)
+    tellImpossible(path, entries.map(({ timestamp, offset }) => [timestamp, offset - baseOffset]))
   } else if (path.endsWith('.index')) {
-    printEntries(offsetEntries(bytes, baseOffset), output, max, (each) => `offset ${String(each.offset).padEnd(12)} at ${each.position}`)
-    tellImpossible(path, [...offsetEntries(bytes, baseOffset)].map(({ offset, position }) => [offset - baseOffset, position]))
-  }
-  else if (path.endsWith('.sum')) printSums(files, path, output, max)
+    const entries = [...offsetEntries(bytes, baseOffset)]
+    printEntries(entries, output, max, (each) => `offset ${String(each.offset).padEnd(12)} at ${each.position}`)
+    tellImpossible(path, entries.map(({ offset, position }) => [offset - baseOffset, position]))
+  } else if (path.endsWith('.sum')) printSums(files, path, output, max)
   else if (path.endsWith('.redo')) printRedo(bytes, output, max)
   else if (path.endsWith('.snapshot')) printSnapshot(path, bytes, output, max)
   else if (/checkpoint$|\.metadata$|\.properties$/.test(path)) printText(new TextDecoder().decode(bytes), output)
