@@ -66,6 +66,12 @@ describe('a composition is checked before anything runs', () => {
   it('two providers of one port are refused with both names', () => {
     expect(refusal(() => createHost({ plugins: [world(), store('a', 'one'), store('b', 'two')] }))).toMatch(/MR_HOST_PORT_TWICE.*Store.*one.*two/)
   })
+  it('a port of the platform cannot be provided a second time, and nobody is told to replace the platform', () => {
+    const platform: Plugin = { ...world(), name: 'platform' }
+    const message = refusal(() => createHost({ plugins: [platform, { ...world(), name: 'my-clock' }] }))
+    expect(message).toMatch(/MR_HOST_PORT_TWICE.*platform and by my-clock; let my-clock decorate it instead of providing it/)
+    expect(message).not.toContain('instead: platform')
+  })
   it('a required port without provider is refused with plugin and port', () => {
     expect(refusal(() => createHost({ plugins: [world(), recorder('reader', [], { needs: Store })] }))).toMatch(/MR_HOST_PORT_MISSING.*reader.*Store/)
   })
@@ -154,6 +160,20 @@ describe('start and stop', () => {
     const problems = await host.stop()
     expect(problems.map((problem) => problem.code)).toContain('MR_HOST_STOP_TIMEOUT')
     expect(problems[0]?.message).toMatch(/reader/)
+    expect(log.at(-1)).toBe('stop disk')
+  })
+  it('a plugin that fails to stop is named as such, and the others stop', async () => {
+    const log: string[] = []
+    const failing = definePlugin({
+      name: 'reader', contract: 1, summary: 'fails when it stops', requires: [Store], contributes: [Lifecycle], config: noSettings,
+      register({ provide }) {
+        provide([Lifecycle], [Store], () => ({ start: () => Promise.resolve(), stop: () => Promise.reject(new Error('the disk is gone')) }))
+      },
+    })
+    const host = createHost({ plugins: [world(), recorder('disk', log, { offers: Store }), failing] })
+    await host.start()
+    const [problem] = await host.stop()
+    expect([problem!.code, problem!.message]).toEqual(['MR_HOST_STOP_FAILED', expect.stringMatching(/plugin reader did not stop in order: the disk is gone; /)])
     expect(log.at(-1)).toBe('stop disk')
   })
   it('a stop that comes during the start lets the start under way finish, stops it, and starts nothing else', async () => {
