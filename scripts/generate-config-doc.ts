@@ -63,7 +63,7 @@ function brokerLine(row: BrokerConfigRow): string {
 }
 
 function effect(row: ConfigRow): string {
-  const differs = row.differs === undefined ? '' : ` Not Kafka's default: ${row.differs}.`
+  const differs = [row.differs === undefined ? '' : ` Not Kafka's default: ${row.differs}.`, row.stricter === undefined ? '' : ` Kafka allows less: ${row.stricter}.`].join('')
   const caveat = row.caveat === undefined ? '' : ` Here ${row.caveat.text}.`
   const needs = row.needs === undefined ? '' : ' **Without effect** over a log store that is not durable.'
   if (row.effect === 'works') return cell(`${row.doc}${caveat}${needs}${differs}`)

@@ -71,7 +71,7 @@ export const brokerClusterRows: readonly BrokerConfigRow[] = [
   row('replica.fetch.response.max.bytes', 'int', '10485760', fixed, oneReplica,
     'Bytes of all partitions that a follower fetches at a time.', { min: 0 }),
   row('replica.fetch.wait.max.ms', 'int', '500', fixed, oneReplica, 'Longest wait of a follower\'s fetch.'),
-  row('replica.high.watermark.checkpoint.interval.ms', 'long', '5000', fixed, works, 'Time between two checkpoints of the high watermarks.'),
+  row('replica.high.watermark.checkpoint.interval.ms', 'long', '5000', fixed, works, 'Time between two checkpoints of the high watermarks.', { min: 1 }),
   row('replica.lag.time.max.ms', 'long', '30000', fixed, oneReplica, 'Time behind the leader after which a replica is out of sync.'),
   row('replica.selector.class', 'string', undefined, fixed, oneReplica, 'Class that chooses the replica to read from.'),
   row('replica.socket.receive.buffer.bytes', 'int', '65536', fixed, oneReplica, 'Size of the system\'s receive buffer of a follower\'s socket.'),

@@ -70,6 +70,8 @@ export class BrokerSettingsMap implements BrokerSettings {
       const warning = (set || row.needs !== undefined) && text !== undefined ? configWarning(row, text, limits) : undefined
       if (warning !== undefined) warnings.push(warning)
     }
+    const [largestRequest, largestBatch] = ['socket.request.max.bytes', 'message.max.bytes'].map((name) => this.integer(name)) as [number, number]
+    if (largestBatch >= largestRequest) warnings.push(`message.max.bytes=${largestBatch} cannot be sent: socket.request.max.bytes=${largestRequest} is the largest request that is read`)
     this.warnings = warnings
   }
 
@@ -121,6 +123,12 @@ export class BrokerSettingsMap implements BrokerSettings {
     const queued = this.integer('queued.max.request.bytes')
     if (queued > 0 && queued < this.integer('socket.request.max.bytes')) {
       onFault(this.invalid('queued.max.request.bytes', 'it is below socket.request.max.bytes, so that no largest request would ever be read'))
+    }
+    if (this.integer('group.min.session.timeout.ms') > this.integer('group.max.session.timeout.ms')) {
+      onFault(this.invalid('group.min.session.timeout.ms', `it is above group.max.session.timeout.ms=${this.text('group.max.session.timeout.ms')}, so that no member could join a group`))
+    }
+    if (this.integer('max.connections.per.ip') === 0 && this.text('max.connections.per.ip.overrides') === '') {
+      onFault(this.invalid('max.connections.per.ip', 'nobody could connect; name in max.connections.per.ip.overrides who may'))
     }
     // A default that no topic could be given would fail at each creation: say it now, under the name that was typed.
     for (const row of topicConfigTable) {

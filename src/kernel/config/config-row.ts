@@ -40,6 +40,8 @@ export interface ConfigRow {
   readonly needs?: { readonly capability: StoreCapability, readonly unless: readonly string[] }
   /** Why the default is not Kafka's. */
   readonly differs?: string
+  /** Why a number that Kafka accepts is out of range here. */
+  readonly stricter?: string
   /** For tests and experiments: accepted, and left out of descriptions. */
   readonly internal?: true
 }

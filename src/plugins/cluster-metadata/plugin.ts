@@ -42,13 +42,13 @@ export const plugin = definePlugin({
 })
 
 function topicRules(settings: BrokerSettings, partitionsMax: number): TopicRules {
-  const partitionsDefault = settings.integer('num.partitions')
-  if (partitionsDefault > partitionsMax) {
+  for (const key of ['num.partitions', 'offsets.topic.num.partitions']) {
+    const value = settings.integer(key)
     const reason = `a topic has at most ${partitionsMax} partitions; lower it, or raise partitionsMax of cluster-metadata`
-    throw new MillraceError('MR_CONFIG_INVALID', { key: 'num.partitions', value: partitionsDefault, reason })
+    if (value > partitionsMax) throw new MillraceError('MR_CONFIG_INVALID', { key, value, reason })
   }
   return {
-    partitionsDefault,
+    partitionsDefault: settings.integer('num.partitions'),
     replicationFactorDefault: settings.integer('default.replication.factor'),
     deletionAllowed: settings.flag('delete.topic.enable'),
     partitionsMax,

@@ -43,7 +43,31 @@ describe('the settings of a broker', () => {
   })
 
   it('that no topic could have are refused under the name that was typed', () => {
-    expect(() => settings({ file: { 'log.retention.ms': '-5' } })).toThrow(/log\.retention\.ms.*retention\.ms/)
+    expect(() => settings({ file: { 'log.flush.interval.ms': '-5' } })).toThrow(/log\.flush\.interval\.ms.*flush\.ms/)
+  })
+
+  it.each([
+    ['max.connections', '0'], ['max.connections.per.ip', '0'], ['socket.request.max.bytes', '1'], ['socket.request.max.bytes', '1023'], ['message.max.bytes', '0'],
+    ['message.max.bytes', '67'], ['queued.max.request.bytes', '0'], ['queued.max.request.bytes', '-2'], ['connections.max.idle.ms', '0'], ['log.retention.ms', '0'],
+    ['log.retention.hours', '0'], ['log.roll.ms', '0'], ['log.index.size.max.bytes', '4'], ['log.flush.offset.checkpoint.interval.ms', '0'],
+    ['replica.high.watermark.checkpoint.interval.ms', '0'], ['group.initial.rebalance.delay.ms', '-1'], ['group.max.session.timeout.ms', '0'],
+    ['group.max.session.timeout.ms', '5999'], ['offset.metadata.max.bytes', '-1'], ['offsets.topic.compression.codec', '5'], ['offsets.topic.segment.bytes', '1048575'],
+  ])('under which a broker serves nobody are refused: %s=%s', (name, value) => {
+    expect(() => settings({ file: { [name]: value } })).toThrow(/^invalid value -?\d+ for /)
+  })
+
+  it('at the edge of what makes sense are accepted', () => {
+    const edge = {
+      'max.connections': '1', 'max.connections.per.ip': '0', 'max.connections.per.ip.overrides': '127.0.0.1:1', 'socket.request.max.bytes': '1024',
+      'queued.max.request.bytes': '-1', 'message.max.bytes': '68', 'connections.max.idle.ms': '-1', 'log.retention.ms': '-1',
+      'group.min.session.timeout.ms': '7', 'group.max.session.timeout.ms': '7',
+    }
+    expect(settings({ file: edge }).warnings).toEqual([])
+  })
+
+  it('of which one makes the other unreachable are warned of', () => {
+    expect(settings({ file: { 'socket.request.max.bytes': '2000', 'message.max.bytes': '2000' } }).warnings)
+      .toEqual(['message.max.bytes=2000 cannot be sent: socket.request.max.bytes=2000 is the largest request that is read'])
   })
 
   it('that have no effect are named in the warnings', () => {
