@@ -1,3 +1,4 @@
+import { repeatedJsonKey } from '../base/json-repeated-key.ts'
 import { MillraceError, isMillraceError } from '../kernel/errors/millrace-error.ts'
 import { type FileSystem } from '../kernel/ports/file-system.ts'
 import { importModule, resolvePath } from '../platform/module-loader.ts'
@@ -21,11 +22,24 @@ export async function findConfigFile(files: FileSystem, directory: string, onFau
 
 /** The name of the configuration in `directory`; undefined when there is none. Several are refused with MR_CONFIG_FILE. */
 export function configFileIn(files: FileSystem, directory: string): string | undefined {
-  const found = configFileNames.filter((name) => files.stat(`${directory}/${name}`)?.kind === 'file')
+  // Also what is no file: whoever made it meant it to be read.
+  const listed = namesIn(files, directory)
+  const found = configFileNames.filter((name) => listed.includes(name) || files.stat(`${directory}/${name}`) !== undefined)
   if (found.length > 1) {
     throw new MillraceError('MR_CONFIG_FILE', { path: directory, reason: `there are several (${found.join(', ')}); keep one, or name it with --config` })
   }
   return found[0]
+}
+
+/** A link that leads nowhere is among them, and is no file. */
+function namesIn(files: FileSystem, directory: string): readonly string[] {
+  try {
+    return files.list(directory)
+  } catch (error) {
+    // A folder that may be entered and not be listed.
+    if (isMillraceError(error, 'MR_FILE_DENIED')) return []
+    throw error
+  }
 }
 
 /**
@@ -41,10 +55,10 @@ export async function loadConfigFile(files: FileSystem, name: string, directory:
 
 /** What a configuration says, unchecked. MR_CONFIG_FILE names the path. */
 export async function readConfigFile(files: FileSystem, path: string, directory: string): Promise<unknown> {
-  const kind = files.stat(path)?.kind
-  if (kind !== 'file') throw new MillraceError('MR_CONFIG_FILE', { path, reason: kind === undefined ? 'there is no such file' : `it is a ${kind}; name the file in it` })
+  refuseNoFile(files, path)
+  if (!readable.test(path)) throw new MillraceError('MR_CONFIG_FILE', { path, reason: 'the end of its name does not say what it is written in; give it one of .ts, .mjs, .js, .json, .yaml' })
   try {
-    if (path.endsWith('.json')) return JSON.parse(readText(files, path))
+    if (path.endsWith('.json')) return parseJson(readText(files, path))
     if (/\.ya?ml$/.test(path)) {
       // Loaded when it is needed: a start without such a file is quicker.
       const { parse } = await import('yaml')
@@ -58,6 +72,25 @@ export async function readConfigFile(files: FileSystem, path: string, directory:
     if (isMillraceError(error)) throw error
     throw new MillraceError('MR_CONFIG_FILE', { path, reason: `it cannot be read: ${readFault(error)}` }, error)
   }
+}
+
+const readable = /\.(?:[cm]?[jt]s|json|ya?ml)$/
+
+function refuseNoFile(files: FileSystem, path: string): void {
+  const stat = files.stat(path)
+  const reason = stat === undefined ? 'there is no such file' : stat.kind === 'directory' ? 'it is a directory; name the file in it' : stat.kind === 'other' ? 'it is no regular file'
+    : stat.bytes > fileBytesMax ? `it has ${stat.bytes} bytes, and no configuration has more than ${fileBytesMax}` : undefined
+  if (reason !== undefined) throw new MillraceError('MR_CONFIG_FILE', { path, reason })
+}
+
+/** Many times what a configuration of thousands of settings takes. */
+const fileBytesMax = 16 * 1024 * 1024
+
+function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text)
+  const repeated = repeatedJsonKey(text)
+  if (repeated !== undefined) throw new Error(`${repeated} is there twice; keep one of them`)
+  return value
 }
 
 /** Who starts a broker that is installed elsewhere has no millrace beside the file. */

@@ -111,13 +111,15 @@ export const isBrokerSetting = 'it is a setting of the broker: put it under `bro
 /** For a key below `broker` that is no setting of a broker. */
 export const misplacedOption = (key: string): string | undefined => Object.hasOwn(options, key) ? '; it is an option of its own: put it beside `broker:`, not into it' : undefined
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Not a Map, a Date or the like: their entries are no properties, and would be passed over. */
+const isObject = (value: unknown): value is Record<string, unknown> => Object.prototype.toString.call(value) === '[object Object]'
 
 function invalid(key: string, value: unknown, reason: string): MillraceError {
   return new MillraceError('MR_CONFIG_INVALID', { key, value: shown(value), reason })
 }
 
 function shown(value: unknown): string {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && !isObject(value)) return `a ${Object.prototype.toString.call(value).slice('[object '.length, -1)}`
   try {
     return (JSON.stringify(value) ?? typeof value).slice(0, 100)
   } catch {

@@ -33,9 +33,12 @@ export const clientProperties: readonly string[] = [
 export function connectionFromProperties(text: string, path: string, readText: ReadText): Settings {
   const given = new Map<string, Property>()
   for (const property of parseProperties(text)) {
+    if (property.key === '') throw wrong(path, property, 'no key before the value; write it as key=value')
     if (!clientProperties.includes(property.key)) {
       throw wrong(path, property, `unknown client property ${property.key}${suggestion(property.key, clientProperties)}`)
     }
+    const first = given.get(property.key)
+    if (first !== undefined) throw wrong(path, property, `${property.key} is in line ${first.line} already; keep one of them`)
     given.set(property.key, property)
   }
   return new ClientProperties(path, given, readText).settings()

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { Option, type Command } from 'commander'
 import type { Admin, Client, ConnectionSettings } from '../client/index.ts'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
 import { connectionFromProperties } from './client-properties.ts'
 import { UsageError, type OutputFormat } from './output.ts'
+import { readSmallFile } from './small-file.ts'
 import { unreadableReason } from './unreadable.ts'
 import { TroubleLog } from './trouble-log.ts'
 
@@ -43,14 +43,13 @@ export function requestBytesMaxOf(flags: NetworkFlags): number | undefined {
 }
 
 function propertiesOf(path: string): Partial<ConnectionSettings> & { readonly requestBytesMax?: number } {
-  const readText = (each: string): string => readFileSync(each, 'utf8')
   let text: string
   try {
-    text = readText(path)
+    text = readSmallFile(path)
   } catch (error) {
     throw new MillraceError('MR_CONFIG_FILE', { path, reason: `${unreadableReason(error)}; --command-config takes a file of Kafka client properties` }, error)
   }
-  return connectionFromProperties(text, path, readText)
+  return connectionFromProperties(text, path, readSmallFile)
 }
 
 /** Runs `work` with a client of the cluster that the flags name, and closes it. */

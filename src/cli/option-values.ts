@@ -8,6 +8,14 @@ export type Pair = readonly [key: string, value: string]
 /** For `key=value` options that may be repeated. */
 export const collectPairs = (flag: string) => (text: string, earlier: readonly Pair[] = []): readonly Pair[] => [...earlier, keyValue(text, flag)]
 
+/** The same for settings, of which each has one value: a second one would win in silence. */
+export const collectSettings = (flag: string) => (text: string, earlier: readonly Pair[] = []): readonly Pair[] => {
+  const [key, value] = keyValue(text, flag)
+  const first = earlier.find((pair) => pair[0] === key)
+  if (first !== undefined) throw new UsageError(`${flag} ${text}: ${key} is given twice, as ${first[1]} before; keep one of them`)
+  return [...earlier, [key, value]]
+}
+
 function keyValue(pair: string, flag: string): Pair {
   const at = pair.indexOf('=')
   if (at <= 0) throw new UsageError(`${flag} ${pair}: write it as key=value`)

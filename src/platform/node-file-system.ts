@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
+import { MillraceError } from '../kernel/errors/index.ts'
 import { type File, type FileStat, type FileSystem } from '../kernel/ports/file-system.ts'
 import { type PageCache } from '../kernel/ports/page-cache.ts'
 import { cacheLifeOf } from './cache-life.ts'
@@ -10,7 +11,8 @@ import { SyncQueue } from './sync-queue.ts'
 import { systemFileCalls, type SystemFileCalls } from './system-file-calls.ts'
 
 const flagsOf = {
-  read: fs.constants.O_RDONLY,
+  // Does not wait for whoever writes, where the name is that of a pipe.
+  read: fs.constants.O_RDONLY | fs.constants.O_NONBLOCK,
   update: fs.constants.O_RDWR,
   create: fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL,
   ensure: fs.constants.O_RDWR | fs.constants.O_CREAT,
@@ -32,7 +34,7 @@ export class NodeFileSystem implements FileSystem, PageCache {
   open(path: string, mode: 'read' | 'update' | 'create' | 'ensure'): File {
     return attempt('open', path, () => {
       const descriptor = fs.openSync(path, flagsOf[mode], 0o644)
-      if (mode === 'read') refuseDirectory(descriptor)
+      if (mode === 'read') refuseNoFile(descriptor, path)
       return new NodeFile(path, descriptor, this.context)
     })
   }
@@ -92,11 +94,12 @@ export class NodeFileSystem implements FileSystem, PageCache {
   }
 }
 
-/** A system opens directories for reading, too, and lets each read of them fail. */
-function refuseDirectory(descriptor: number): void {
-  if (!fs.fstatSync(descriptor).isDirectory()) return
+/** A system opens directories for reading, too, and lets each read of them fail; pipes and devices have no size, and may have no end. */
+function refuseNoFile(descriptor: number, path: string): void {
+  const found = fs.fstatSync(descriptor)
+  if (found.isFile()) return
   fs.closeSync(descriptor)
-  throw Object.assign(new Error('EISDIR: a directory was to be read as a file'), { code: 'EISDIR' })
+  throw found.isDirectory() ? Object.assign(new Error('EISDIR: a directory was to be read as a file'), { code: 'EISDIR' }) : new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason: 'it is no regular file' })
 }
 
 /** Not Node's own `recursive`: it never returns where a parent is there and yet the system says that it is not, as procfs does. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -63,6 +64,15 @@ it('log inspect says which file of a redo log was cut off or is missing, and fai
   expect(await inspect(path)).toMatchObject({ code: 1, stderr: expect.stringMatching(/MR_LOG_REDO_CORRUPT: .*00000002\.redo was cut off/) })
   rmSync(join(folder, path, '00000002.redo'))
   expect(await inspect(path)).toMatchObject({ code: 1, stderr: expect.stringMatching(/MR_LOG_REDO_CORRUPT: .*00000002\.redo is missing/) })
+})
+
+it('log inspect of a pipe or a device is refused at once, also in a directory', async () => {
+  const folderOfPipe = join(folder, 'pipes')
+  mkdirSync(folderOfPipe)
+  execFileSync('mkfifo', [join(folderOfPipe, '00000000000000000000.log')])
+  expect(oneLine(await inspect('pipes/00000000000000000000.log'))).toMatch(/^error MR_FILE_FAILED: inspect pipes\/0+\.log: it is no regular file; name a file of a data directory, or one of its directories/)
+  expect(oneLine(await inspect('pipes'))).toMatch(/^error MR_FILE_FAILED: open pipes\/0+\.log: it is no regular file/)
+  expect(oneLine(await inspect('/dev/zero'))).toMatch(/it is no regular file/)
 })
 
 it('log inspect refuses a format and a limit that it does not have', async () => {

@@ -43,6 +43,7 @@ function inspect(path: string, flags: Flags): void {
   const files = new NodeFileSystem()
   const stat = files.stat(path)
   if (stat === undefined) throw new MillraceError('MR_FILE_NOT_FOUND', { operation: 'inspect', path })
+  if (stat.kind === 'other') throw new MillraceError('MR_FILE_FAILED', { operation: 'inspect', path, reason: 'it is no regular file; name a file of a data directory, or one of its directories' })
   const paths = stat.kind === 'directory'
     ? files.list(path).filter((name) => /\.(log|index|timeindex|sum|snapshot|redo)$/.test(name)).map((name) => join(path, name))
     : [path]

@@ -4,7 +4,7 @@ import { deferred } from '../../base/deferred.ts'
 import type { Broker, BrokerOptions, ComposedBroker } from '../../broker/index.ts'
 import type { MillraceError } from '../../kernel/errors/index.ts'
 import { keepYoungMemorySmall } from '../../platform/young-memory.ts'
-import { collect, collectPairs, endpoint, wholeNumber, type Pair } from '../option-values.ts'
+import { collect, collectSettings, endpoint, wholeNumber, type Pair } from '../option-values.ts'
 import { print, printError, UsageError } from '../output.ts'
 
 /** So long after the start young memory stays small: the warm-up is over by then. */
@@ -36,7 +36,7 @@ export function addCompositionOptions(command: Command): Command {
     .option('--node-id <n>', 'id of this broker (default: 1)', wholeNumber('--node-id'))
     .option('--voters <list>', 'id@host:port,… of a cluster (not available yet: one broker is a cluster of its own)')
     .option('--preset <name>', 'single-node (on disk) or memory (nothing survives) (default: single-node)')
-    .option('--set <key=value>', 'a broker setting by its Kafka name; may be repeated', collectPairs('--set'))
+    .option('--set <key=value>', 'a broker setting by its Kafka name; may be repeated', collectSettings('--set'))
     .option('--log-level <level>', 'debug, info, warn, error or silent (default: info)')
     .option('--insecure', 'allow listening beyond this machine without authentication')
     .option('--no-warm-up', 'skip the warm-up of the compiler after the start')

@@ -6,7 +6,7 @@ import { isMillraceError } from '../../kernel/errors/index.ts'
 import { confirmed } from '../confirm.ts'
 import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
 import { plural, print, printJson, printTable, printWarning } from '../output.ts'
-import { collectPairs, wholeNumber, type Pair } from '../option-values.ts'
+import { collectSettings, wholeNumber, type Pair } from '../option-values.ts'
 import { notYetCommand } from './not-yet.ts'
 
 interface CreateFlags extends NetworkFlags {
@@ -47,7 +47,7 @@ function createCommand(topic: Command): void {
   addNetworkOptions(topic.command('create').summary('make a topic').argument('<name>').description('Makes a topic. What of its settings has no effect here is said in warnings.'))
     .option('--partitions <n>', 'how many partitions (default: num.partitions of the broker)', wholeNumber('--partitions', 1))
     .option('--replication-factor <n>', 'how many copies of each (default: default.replication.factor of the broker)', wholeNumber('--replication-factor', 1))
-    .option('--config <key=value>', 'a setting of the topic by its Kafka name; may be repeated', collectPairs('--config'))
+    .option('--config <key=value>', 'a setting of the topic by its Kafka name; may be repeated', collectSettings('--config'))
     .option('--if-not-exists', 'a topic of that name that is there already is no error')
     .option('--dry-run', 'check everything, make nothing')
     .addHelpText('after', `

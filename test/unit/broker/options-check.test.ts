@@ -19,6 +19,11 @@ describe('the options of a broker', () => {
     ['settings', ['x'], 'it must be an object'],
     ['settings.observability', 'info', 'it must be the settings of a plugin by their names'],
     ['broker', 5, 'it must be an object'],
+    ['broker', new Map([['num.partitions', 3]]), 'invalid value a Map for broker: it must be an object'],
+    ['settings', new Map(), 'invalid value a Map for settings: it must be an object'],
+    ['settings.observability', new Map(), 'invalid value a Map for settings.observability: it must be the settings of a plugin'],
+    ['plugins', new Set(['./a.mjs']), 'invalid value a Set for plugins: it must be a list'],
+    ['http', false, 'invalid value false for http: it must be HOST:PORT, with a port from 0 to 65535, or off'],
     ['broker.log.dirs', ['a', 'b'], 'it must be a text, a number, true or false'],
     ['data', [], 'a directory, or a list of directories'],
     ['listen', 9092, 'it must be HOST:PORT, with a port from 0 to 65535'],
@@ -36,6 +41,10 @@ describe('the options of a broker', () => {
     expect(Object.keys(faults)).toEqual([path])
     expect(faults[path]).toContain(message)
     expect(faults[path]).not.toMatch(/Invalid|expected|received/)
+  })
+
+  it('are an object of their own, and no Map of them', () => {
+    expect(faultsOf(new Map([['preset', 'memory']]))).toEqual({ '': 'invalid value a Map for configuration: it must be an object of options' })
   })
 
   it('that are right are taken as they are', () => {

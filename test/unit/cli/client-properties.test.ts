@@ -13,6 +13,11 @@ describe('client properties of Kafka', () => {
     expect(read('')).toEqual({})
   })
 
+  it('a line without a key, and a key that is there twice, are refused with the line', () => {
+    for (const line of ['=x', ':x', ' = ']) expect(() => read('client.id=me', line), line).toThrow('configuration client.properties: line 2: no key before the value; write it as key=value')
+    expect(() => read('client.id=me', '', 'client.id = you')).toThrow('configuration client.properties: line 3: client.id is in line 1 already; keep one of them')
+  })
+
   it('addresses, names and times', () => {
     expect(read('bootstrap.servers=a:1,b:2', 'client.id=me', 'client.rack=r1', 'request.timeout.ms=5000', 'retry.backoff.ms=7')).toEqual({
       bootstrap: 'a:1,b:2', clientId: 'me', rack: 'r1', requestTimeoutMs: 5000, retryBackoffMs: 7,

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,6 +40,25 @@ describe('whom a command talks to', () => {
     await expect(withClient({ output: 'text', commandConfig: path }, work)).rejects.toMatchObject({
       message: expect.stringMatching(/bootstrap\.servers in --command-config: "a:b:c" is not host:port$/),
     })
+  })
+
+  it('what is no file of settings is refused with its path, and read no further than such a file goes', () => {
+    const path = join(folder, 'long.properties')
+    writeFileSync(path, '#'.repeat(1_048_577))
+    for (const [name, reason] of [[path, 'more than 1048576 bytes'], ['/dev/zero', 'no regular file'], [folder, 'a directory']] as const) {
+      expect(() => connectionOf({ output: 'text', commandConfig: name }, {})).toThrow(expect.objectContaining({ code: 'MR_CONFIG_FILE', message: expect.stringMatching(`${name}: it .*${reason}`) }))
+    }
+    const pem = join(folder, 'client.properties')
+    writeFileSync(pem, 'security.protocol=SSL\nssl.truststore.location=/dev/zero\n')
+    expect(() => connectionOf({ output: 'text', commandConfig: pem }, {})).toThrow(/line 2: ssl\.truststore\.location=\/dev\/zero: it is no regular file/)
+    writeFileSync(path, `#${'#'.repeat(1_048_574)}\n`)
+    expect(connectionOf({ output: 'text', commandConfig: path }, {}).bootstrap).toBe('127.0.0.1:9092')
+  })
+
+  it('a pipe is read to its end, as shells hand secrets over', () => {
+    const script = `import { readSmallFile } from ${JSON.stringify(join(process.cwd(), 'src/cli/small-file.ts'))}; process.stdout.write(readSmallFile('/dev/stdin'))`
+    const { stdout } = spawnSync('sh', ['-c', 'printf "a=%s" 1 | "$0" "$@"', process.execPath, '--import', 'tsx', '--input-type=module', '-e', script], { encoding: 'utf8' })
+    expect(stdout).toBe('a=1')
   })
 
   it('a file that is not there is refused with its path', () => {

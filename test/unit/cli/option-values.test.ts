@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { collect, collectPairs, endpoint, wholeNumber } from '../../../src/cli/option-values.ts'
+import { collect, collectPairs, collectSettings, endpoint, wholeNumber } from '../../../src/cli/option-values.ts'
 
 describe('values of options', () => {
   it('whole numbers have bounds', () => {
@@ -10,8 +10,14 @@ describe('values of options', () => {
 
   it('those that may be repeated are kept in order', () => {
     expect(collect('b', collect('a'))).toEqual(['a', 'b'])
-    expect(collectPairs('--set')('b=', collectPairs('--set')('a=1=2'))).toEqual([['a', '1=2'], ['b', '']])
+    expect(collectPairs('--header')('b=', collectPairs('--header')('b=1=2'))).toEqual([['b', '1=2'], ['b', '']])
     for (const text of ['', 'a', '=1']) expect(() => collectPairs('--set')(text), text).toThrow(/--set .*: write it as key=value/)
+  })
+
+  it('settings that are given twice are refused, with both values', () => {
+    expect(collectSettings('--set')('b=', collectSettings('--set')('a=1=2'))).toEqual([['a', '1=2'], ['b', '']])
+    expect(() => collectSettings('--config')('a=2', collectSettings('--config')('a=1'))).toThrow('--config a=2: a is given twice, as 1 before; keep one of them')
+    expect(() => collectSettings('--set')('a', [])).toThrow(/write it as key=value/)
   })
 
   it('endpoints are a host and a port', () => {
