@@ -8,6 +8,14 @@ export interface TopicSettings {
   /** `cleanup.policy` */
   readonly compact: boolean
   readonly delete: boolean
+  /** `delete.retention.ms` */
+  readonly deleteRetentionMs: number
+  /** `min.compaction.lag.ms` */
+  readonly minCompactionLagMs: number
+  /** `max.compaction.lag.ms`; Infinity when unbounded */
+  readonly maxCompactionLagMs: number
+  /** `min.cleanable.dirty.ratio`, 0 to 1 */
+  readonly minCleanableDirtyRatio: number
   /** `retention.ms`, -1 for ever */
   readonly retentionMs: number
   /** `retention.bytes` a partition, -1 unbounded */

@@ -25,6 +25,8 @@ export class BatchReader {
   keyStart = 0
   valueStart = 0
   headersStart = 0
+  /** Where the current record begins in `recordBytes`, with its length; it ends where the reader is. */
+  recordStart = 0
 
   private readonly compression: Compression | undefined
   private readonly limitBytes: number
@@ -74,6 +76,11 @@ export class BatchReader {
     return this.bytes
   }
 
+  /** Where the current record ends in `recordBytes`, and the next one begins. */
+  get recordEnd(): number {
+    return this.at
+  }
+
   /** Records that the header promises and `next` has not reached yet. */
   get remaining(): number {
     return this.count - this.index
@@ -88,6 +95,7 @@ export class BatchReader {
       return false
     }
     const bytes = this.bytes
+    this.recordStart = at
     let raw = bytes[at++]!
     if (raw >= 0x80) {
       const second = bytes[at++]!

@@ -90,7 +90,8 @@ describe('the settings of a broker', () => {
 describe('the settings of a topic', () => {
   it('default to Kafka\'s, and to fsync', () => {
     expect(topic({})).toEqual({
-      durability: 'fsync', compact: false, delete: true, retentionMs: 604_800_000, retentionBytes: -1, segmentBytes: 1_073_741_824, segmentMs: 604_800_000,
+      durability: 'fsync', compact: false, delete: true, deleteRetentionMs: 86_400_000, minCompactionLagMs: 0, maxCompactionLagMs: Infinity, minCleanableDirtyRatio: 0.5,
+      retentionMs: 604_800_000, retentionBytes: -1, segmentBytes: 1_073_741_824, segmentMs: 604_800_000,
       segmentJitterMs: 0, segmentIndexBytes: 10_485_760, indexIntervalBytes: 4096, fileDeleteDelayMs: 60_000, maxMessageBytes: 1_048_588,
       compressionType: 'producer', compressionLevel: undefined, timestampType: 'CreateTime', timestampBeforeMaxMs: Infinity, timestampAfterMaxMs: 3_600_000,
       minInsyncReplicas: 1, batchCheck: 'records',

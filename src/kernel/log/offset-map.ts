@@ -1,0 +1,85 @@
+import { assert } from '../../base/assert.ts'
+import { SipHash } from '../../base/sip-hash.ts'
+
+/** Of a key: a hash of 16 bytes and an offset of 8. */
+export const offsetMapEntryBytes = 24
+
+/**
+ * For each key of the dirty part of a log the offset of its last record, in memory of a fixed size: keys are kept as hashes of 128 bits under
+ * a secret of this process, so that neither chance nor a producer makes two keys meet. What no longer fits is refused, and everything below
+ * `endOffset` is then still known wholly: a round of compaction goes up to there, the next one goes on behind it.
+ */
+export class OffsetMap {
+  /** Every key of the records from where the map began up to here, exclusive, is in it with its last offset below. Moves forward only. */
+  endOffset: number
+  private readonly hash: SipHash
+  private readonly slots: number
+  private readonly keysMax: number
+  private readonly hashes: Int32Array
+  /** -1: free. */
+  private readonly offsets: Float64Array
+  private used = 0
+
+  /**
+   * `bytes`: of memory, for a key at least. `loadFactor`: up to which share of it is used, above 0 and at most 1. `secret`: 16 random bytes. `begin`: where the dirty
+   * part begins.
+   */
+  constructor({ bytes, loadFactor, secret, begin }: { readonly bytes: number, readonly loadFactor: number, readonly secret: Uint8Array, readonly begin: number }) {
+    // A free slot ends each search.
+    this.slots = Math.max(2, Math.floor(bytes / offsetMapEntryBytes))
+    this.keysMax = Math.max(1, Math.min(this.slots - 1, Math.floor(this.slots * loadFactor)))
+    this.hash = new SipHash(secret)
+    this.hashes = new Int32Array(this.slots * 4)
+    this.offsets = new Float64Array(this.slots).fill(-1)
+    this.endOffset = begin
+  }
+
+  /** Keys in the map. */
+  get size(): number { return this.used }
+  /** 0 to 1: how much of what may be used is. */
+  get utilization(): number { return this.used / this.keysMax }
+
+  /** The key `bytes[start, end)` has a record at `offset`, above all that were put before. False, and nothing changed, when there is no room for another key. */
+  put(bytes: Uint8Array, start: number, end: number, offset: number): boolean {
+    assert(offset >= this.endOffset, 'offsets are put in their order')
+    const slot = this.find(bytes, start, end)
+    if (this.offsets[slot]! < 0) {
+      if (this.used === this.keysMax) return false
+      this.hashes.set(this.hash.words, slot * 4)
+      this.used++
+    }
+    this.offsets[slot] = offset
+    this.endOffset = offset + 1
+    return true
+  }
+
+  /** All records below `offset` have been put. */
+  reached(offset: number): void {
+    if (offset > this.endOffset) this.endOffset = offset
+  }
+
+  /** The last offset of the key; -1 when the map has none. */
+  get(bytes: Uint8Array, start: number, end: number): number {
+    return this.offsets[this.find(bytes, start, end)]!
+  }
+
+  /** The slot of the key, or the free one that it would take. */
+  private find(bytes: Uint8Array, start: number, end: number): number {
+    const { hashes, offsets, slots } = this
+    const { words } = this.hash
+    this.hash.hash(bytes, start, end)
+    const [a, b, c, d] = [words[0]!, words[1]!, words[2]!, words[3]!]
+    let slot = (d >>> 0) % slots
+    while (offsets[slot]! >= 0) {
+      const at = slot * 4
+      if (hashes[at] === a && hashes[at + 1] === b && hashes[at + 2] === c && hashes[at + 3] === d) return slot
+      slot = slot + 1 === slots ? 0 : slot + 1
+    }
+    return slot
+  }
+}
+
+/** Memory for a map of so many keys at most, within `bytesMax`: a small topic takes little. */
+export function offsetMapBytes(keysMost: number, loadFactor: number, bytesMax: number): number {
+  return Math.min(bytesMax, (Math.ceil(keysMost / loadFactor) + 2) * offsetMapEntryBytes)
+}
