@@ -1,15 +1,14 @@
 import { BytesReader } from '../base/bytes-reader.ts'
-import { BytesWriter } from '../base/bytes-writer.ts'
-import { isBytesError } from '../base/bytes-error.ts'
-import { MillraceError } from '../kernel/errors/index.ts'
 import { codecFor } from './schema/compile-codec.ts'
-import { arrayOf, bytes, int32, int64, string, struct, uuid, type DraftOfFields, type Fields, type ValueOf } from './schema/definition.ts'
-import { defineMessage, type DraftOf, type MessageDefinition, type MessageOf } from './schema/message.ts'
+import { decodeConsumerGroupKey, type ConsumerGroupRecordKey } from './consumer-group-records.ts'
+import { decodeValue, encodeKey, readInt16 } from './record-parts.ts'
+import { arrayOf, bytes, int32, int64, string, struct, uuid } from './schema/definition.ts'
+import { defineMessage, type DraftOf, type MessageOf } from './schema/message.ts'
 import { encodeVersioned } from './versioned-data.ts'
 
 /**
- * The records of `__consumer_offsets` that classic groups need, as Kafka 4.4 lays them out. A key begins with the type of the record, a value with its
- * version; a null value deletes its key. Types that are not here belong to groups of other protocols.
+ * The records of `__consumer_offsets` that classic groups and committed offsets need, as Kafka 4.4 lays them out; those of the consumer protocol are in
+ * `consumer-group-records`. A key begins with the type of the record, a value with its version; a null value deletes its key.
  */
 
 /** Types of keys. 0 and 1 are the same key: what was committed by brokers of long ago has 0. */
@@ -62,6 +61,7 @@ export type GroupMetadataDraft = DraftOf<typeof groupMetadataValue>
 export type GroupRecordKey =
   | { readonly type: 'offsetCommit', readonly key: OffsetCommitKey }
   | { readonly type: 'groupMetadata', readonly group: string }
+  | ConsumerGroupRecordKey
   /** Of a protocol that is not known here: to be skipped. */
   | { readonly type: 'unknown', readonly number: number }
 
@@ -84,7 +84,7 @@ export function decodeGroupRecordKey(data: Uint8Array): GroupRecordKey {
     case groupRecordTypes.legacyOffsetCommit:
     case groupRecordTypes.offsetCommit: return { type: 'offsetCommit', key: codecFor(offsetCommitKey, 0).read(reader) }
     case groupRecordTypes.groupMetadata: return { type: 'groupMetadata', group: codecFor(groupMetadataKey, 0).read(reader).group }
-    default: return { type: 'unknown', number: type }
+    default: return decodeConsumerGroupKey(type, reader) ?? { type: 'unknown', number: type }
   }
 }
 
@@ -93,28 +93,3 @@ export const decodeOffsetCommitValue = (data: Uint8Array): OffsetCommitValue => 
 
 /** See decodeOffsetCommitValue. Bytes fields are views of `data`. */
 export const decodeGroupMetadataValue = (data: Uint8Array): GroupMetadataValue => decodeValue(groupMetadataValue, data)
-
-function encodeKey<F extends Fields>(type: number, definition: MessageDefinition<F>, key: DraftOfFields<F>): Uint8Array {
-  const writer = new BytesWriter()
-  writer.int16(type)
-  codecFor(definition, 0).write(writer, key)
-  return writer.finish()
-}
-
-function decodeValue<F extends Fields>(definition: MessageDefinition<F>, data: Uint8Array): ValueOf<F> {
-  const reader = new BytesReader(data)
-  const version = readInt16(reader, `the version of ${definition.name}`)
-  const { min, max } = definition.versions
-  if (version < min || version > max) {
-    throw new MillraceError('MR_PROTOCOL_MALFORMED', { what: definition.name, position: 0, reason: `its version is ${version}, and ${min} to ${max} are known` })
-  }
-  return codecFor(definition, version).read(reader)
-}
-
-function readInt16(reader: BytesReader, what: string): number {
-  try {
-    return reader.int16()
-  } catch (error) {
-    throw isBytesError(error) ? new MillraceError('MR_PROTOCOL_MALFORMED', { what, position: 0, reason: error.reason }) : error
-  }
-}

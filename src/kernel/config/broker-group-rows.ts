@@ -1,32 +1,33 @@
 import { clusterWide, fixed, row } from './broker-row.ts'
 import { intMax, none, works, type BrokerConfigRow } from './config-row.ts'
 
-const classicAlone = none('groups of the consumer protocol (KIP-848) are not served yet')
+const noGroupSettings = none('groups have no settings of their own yet')
+const bothServed = none('the classic and the consumer protocol are always served, the others are not')
 const groupCommit = none('an append begins at once, and one sync covers all that came meanwhile')
 const oneLoop = none('the coordinator runs on the event loop, without threads')
 
 /** Consumer groups and committed offsets. */
 export const brokerGroupRows: readonly BrokerConfigRow[] = [
-  row('group.consumer.assignment.interval.ms', 'int', '1000', clusterWide, classicAlone, 'Least time between two assignments of a group.', { min: 0 }),
-  row('group.consumer.assignor.offload.enable', 'boolean', 'true', clusterWide, classicAlone,
+  row('group.consumer.assignment.interval.ms', 'int', '1000', clusterWide, works, 'Least time between two assignments of a group.', { min: 0 }),
+  row('group.consumer.assignor.offload.enable', 'boolean', 'true', clusterWide, oneLoop,
     'Whether assignments are computed on threads of their own.', { internal: true }),
-  row('group.consumer.assignors', 'list', 'uniform,range', fixed, classicAlone, 'Assignors of consumer groups, the default one first.'),
-  row('group.consumer.heartbeat.interval.ms', 'int', '5000', fixed, classicAlone,
+  row('group.consumer.assignors', 'list', 'uniform,range', fixed, works, 'Assignors of consumer groups, the default one first.', { values: ['uniform', 'range'], filled: true }),
+  row('group.consumer.heartbeat.interval.ms', 'int', '5000', fixed, works,
     'Time between two heartbeats of a consumer group\'s members.', { min: 1 }),
-  row('group.consumer.max.assignment.interval.ms', 'int', '15000', fixed, classicAlone,
+  row('group.consumer.max.assignment.interval.ms', 'int', '15000', fixed, noGroupSettings,
     'Largest assignment interval that a group may be given.', { min: 0 }),
-  row('group.consumer.max.heartbeat.interval.ms', 'int', '15000', fixed, classicAlone,
+  row('group.consumer.max.heartbeat.interval.ms', 'int', '15000', fixed, noGroupSettings,
     'Largest heartbeat interval that a group may be given.', { min: 1 }),
-  row('group.consumer.max.session.timeout.ms', 'int', '60000', fixed, classicAlone, 'Largest session timeout that a group may be given.', { min: 1 }),
-  row('group.consumer.max.size', 'int', intMax, fixed, classicAlone, 'Most members of a consumer group.', { min: 1 }),
-  row('group.consumer.migration.policy', 'string', 'bidirectional', fixed, classicAlone,
+  row('group.consumer.max.session.timeout.ms', 'int', '60000', fixed, noGroupSettings, 'Largest session timeout that a group may be given.', { min: 1 }),
+  row('group.consumer.max.size', 'int', intMax, fixed, works, 'Most members of a consumer group.', { min: 1 }),
+  row('group.consumer.migration.policy', 'string', 'bidirectional', fixed, works,
     'Whether classic groups become consumer groups, and the other way, while they run.', { values: ['DISABLED', 'DOWNGRADE', 'UPGRADE', 'BIDIRECTIONAL'], anyCase: true }),
-  row('group.consumer.min.assignment.interval.ms', 'int', '0', fixed, classicAlone, 'Least assignment interval that a group may be given.', { min: 0 }),
-  row('group.consumer.min.heartbeat.interval.ms', 'int', '5000', fixed, classicAlone, 'Least heartbeat interval that a group may be given.', { min: 1 }),
-  row('group.consumer.min.session.timeout.ms', 'int', '45000', fixed, classicAlone, 'Least session timeout that a group may be given.', { min: 1 }),
-  row('group.consumer.regex.refresh.interval.ms', 'int', '600000', fixed, classicAlone,
+  row('group.consumer.min.assignment.interval.ms', 'int', '0', fixed, noGroupSettings, 'Least assignment interval that a group may be given.', { min: 0 }),
+  row('group.consumer.min.heartbeat.interval.ms', 'int', '5000', fixed, noGroupSettings, 'Least heartbeat interval that a group may be given.', { min: 1 }),
+  row('group.consumer.min.session.timeout.ms', 'int', '45000', fixed, noGroupSettings, 'Least session timeout that a group may be given.', { min: 1 }),
+  row('group.consumer.regex.refresh.interval.ms', 'int', '600000', fixed, works,
     'Time after which subscriptions by pattern are matched again.', { min: 10000, internal: true }),
-  row('group.consumer.session.timeout.ms', 'int', '45000', fixed, classicAlone,
+  row('group.consumer.session.timeout.ms', 'int', '45000', fixed, works,
     'Time without a heartbeat after which a member of a consumer group is removed.', { min: 1 }),
   row('group.coordinator.append.linger.ms', 'int', '-1', fixed, groupCommit,
     'Time that the coordinator waits to put more into one append; -1 adapts to the load.', { min: -1 }),
@@ -34,7 +35,7 @@ export const brokerGroupRows: readonly BrokerConfigRow[] = [
     'Threads for the coordinator\'s heavy work, such as assignments.', { min: 1 }),
   row('group.coordinator.cached.buffer.max.bytes', 'int', '1048588', clusterWide, groupCommit,
     'Largest append buffer that the coordinator keeps for reuse.', { min: 524_288 }),
-  row('group.coordinator.rebalance.protocols', 'list', 'classic,consumer,streams', fixed, classicAlone,
+  row('group.coordinator.rebalance.protocols', 'list', 'classic,consumer,streams', fixed, bothServed,
     'Group protocols that are served.', { values: ['consumer', 'classic', 'share', 'streams'] }),
   row('group.coordinator.threads', 'int', '4', fixed, oneLoop, 'Threads of the group coordinator.', { min: 1 }),
   row('group.initial.rebalance.delay.ms', 'int', '3000', fixed, works,

@@ -11,9 +11,12 @@ import { type Replicator } from '../../kernel/ports/replicator.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { MachineHost, type Done, type PartitionState } from '../../runtime/index.ts'
 import { type GroupCommand, type GroupReply, type ReplyTo } from './core/group-commands.ts'
-import { GroupMachine, type GroupChange, type GroupObserver } from './core/group-machine.ts'
+import { type GroupChange, type GroupObserver } from './core/group-change.ts'
+import { GroupMachine } from './core/group-machine.ts'
 import { groupPartition } from './core/group-partition.ts'
 import { groupRules } from './group-rules.ts'
+import { ClusterTopics } from './io/cluster-topics.ts'
+import { TopicPatterns } from './io/topic-patterns.ts'
 import { OffsetsTopic, offsetsTopicName } from './offsets-topic.ts'
 
 export interface GroupServiceParts {
@@ -38,18 +41,26 @@ export class GroupService implements Lifecycle, CoordinatorFinder, HealthCheck {
   readonly name = 'groups'
   private readonly metadata: ClusterMetadata
   private readonly topic: OffsetsTopic
+  private readonly topics: ClusterTopics
+  private readonly patterns: TopicPatterns
+  /** Patterns of groups that are being looked up. */
+  private readonly resolving = new Set<string>()
   private readonly host: MachineHost<GroupCommand, GroupChange, GroupReply>
+  private unfollow: (() => void) | undefined
   private unsubscribe: (() => void) | undefined
 
   constructor(parts: GroupServiceParts) {
     const { settings, observer, metadata, controller, logger } = parts
     const rules = groupRules(settings)
+    const topics = new ClusterTopics(metadata)
     this.metadata = metadata
+    this.topics = topics
+    this.patterns = new TopicPatterns(parts.timers)
     this.topic = new OffsetsTopic(metadata, controller, settings, logger)
     this.host = new MachineHost({
       ...parts,
       topic: offsetsTopicName,
-      makeMachine: () => new GroupMachine(rules, observer),
+      makeMachine: () => new GroupMachine(rules, topics, observer),
       codec: settings.integer('offsets.topic.compression.codec'),
       loadChunkBytes: settings.integer('offsets.load.buffer.size'),
       replyTimeoutMs: settings.integer('offsets.commit.timeout.ms'),
@@ -57,6 +68,8 @@ export class GroupService implements Lifecycle, CoordinatorFinder, HealthCheck {
   }
 
   start(): Promise<void> {
+    // Before the groups, which look at it.
+    this.unfollow = this.metadata.subscribe((image, change) => { this.topics.follow(image, change) })
     this.host.start()
     this.unsubscribe = this.metadata.subscribe((_image, change) => { this.forget(change) })
     return Promise.resolve()
@@ -65,6 +78,9 @@ export class GroupService implements Lifecycle, CoordinatorFinder, HealthCheck {
   stop(): Promise<void> {
     this.unsubscribe?.()
     this.unsubscribe = undefined
+    this.unfollow?.()
+    this.unfollow = undefined
+    this.patterns.stop()
     this.host.stop()
     return Promise.resolve()
   }
@@ -92,6 +108,24 @@ export class GroupService implements Lifecycle, CoordinatorFinder, HealthCheck {
     const { topic } = this.topic
     const partition = topic === undefined ? 0 : groupPartition(command.groupId, topic.partitions.length)
     this.host.submit(partition, command, done as Done<GroupReply>)
+  }
+
+  /** Why a pattern of topics is not served; undefined where it is. */
+  patternFault(pattern: string): string | undefined {
+    return this.patterns.fault(pattern)
+  }
+
+  /** Looks up which topics a group's pattern stands for, and tells the group. */
+  resolvePattern(groupId: string, pattern: string): void {
+    const key = `${groupId.length} ${groupId}${pattern}`
+    if (this.resolving.has(key)) return
+    this.resolving.add(key)
+    const { version } = this.topics
+    this.patterns.find(pattern, this.topics.names(), (topics) => {
+      this.resolving.delete(key)
+      // Where the group is not here any more, whoever has it asks again.
+      this.submit({ type: 'patternResolved', groupId, pattern, topics, version }, () => undefined)
+    })
   }
 
   /** Asks all partitions that this broker leads. `done` is told of the replies, or of the first error, when all have answered. */

@@ -13,7 +13,12 @@ export interface HandlerParts {
   readonly metadata: ClusterMetadata
   readonly random: Random
   readonly logger: Logger
+  /** `group.consumer.assignors`. */
+  readonly assignors: readonly string[]
 }
+
+/** READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS, by Kafka's numbers: all that there is to do with a group, since there is no authorizer. */
+export const groupOperations = (1 << 3) | (1 << 6) | (1 << 8) | (1 << 10) | (1 << 11)
 
 /** Of a group without a name: nobody can be its member. */
 export const isNamed = (groupId: string): boolean => groupId !== ''

@@ -10,6 +10,8 @@ import { DescribeGroupsHandler } from './handlers/15-describe-groups.ts'
 import { ListGroupsHandler } from './handlers/16-list-groups.ts'
 import { DeleteGroupsHandler } from './handlers/42-delete-groups.ts'
 import { OffsetDeleteHandler } from './handlers/47-offset-delete.ts'
+import { ConsumerGroupHeartbeatHandler } from './handlers/68-consumer-group-heartbeat.ts'
+import { ConsumerGroupDescribeHandler } from './handlers/69-consumer-group-describe.ts'
 
 /** One for each API of the table. */
 export const handlerMakers: readonly ((parts: HandlerParts) => ProtocolHandler)[] = [
@@ -23,4 +25,6 @@ export const handlerMakers: readonly ((parts: HandlerParts) => ProtocolHandler)[
   (parts) => new ListGroupsHandler(parts),
   (parts) => new DeleteGroupsHandler(parts),
   (parts) => new OffsetDeleteHandler(parts),
+  (parts) => new ConsumerGroupHeartbeatHandler(parts),
+  (parts) => new ConsumerGroupDescribeHandler(parts),
 ]

@@ -1,13 +1,19 @@
 import { type Logger, type Metrics } from '../../kernel/ports/telemetry.ts'
 import { type ClassicGroup, type GroupState } from './core/classic-group.ts'
-import { type GroupMachine, type GroupObserver } from './core/group-machine.ts'
+import { ConsumerGroup, type ConsumerGroupState } from './core/consumer/consumer-group.ts'
+import { type GroupObserver } from './core/group-change.ts'
+import { type GroupMachine } from './core/group-machine.ts'
 
-const states: readonly GroupState[] = ['Empty', 'PreparingRebalance', 'CompletingRebalance', 'Stable']
+const states: readonly (GroupState | ConsumerGroupState)[] = ['Empty', 'PreparingRebalance', 'CompletingRebalance', 'Assigning', 'Reconciling', 'Stable']
+
+type AnyGroup = ClassicGroup | ConsumerGroup
 
 /** Tells of groups in the log, and counts their rebalances. */
 export function groupObserver(logger: Logger, metrics: Metrics): GroupObserver {
   const rebalances = metrics.counter('millrace_group_rebalances_total', 'Rebalances of groups that have begun.')
-  const fields = ({ groupId, generation, members }: ClassicGroup): Record<string, unknown> => ({ groupId, generation, members: members.size })
+  const fields = (group: AnyGroup): Record<string, unknown> => ({
+    groupId: group.groupId, ...group instanceof ConsumerGroup ? { epoch: group.epoch } : { generation: group.generation }, members: group.members.size,
+  })
   return {
     rebalancing: (group, reason) => {
       rebalances.add(1)
@@ -20,7 +26,7 @@ export function groupObserver(logger: Logger, metrics: Metrics): GroupObserver {
 
 /** What an operator sees of the groups that this broker coordinates. */
 export function observeGroups(metrics: Metrics, machines: () => readonly { readonly state: string, readonly machine: GroupMachine | undefined }[]): void {
-  const groups = (): ClassicGroup[] => machines().flatMap(({ machine }) => machine === undefined ? [] : [...machine.groups.values()])
+  const groups = (): AnyGroup[] => machines().flatMap(({ machine }) => machine === undefined ? [] : [...machine.groups.values(), ...machine.consumers.groups.values()])
   metrics.gauge('millrace_groups', 'Groups that this broker coordinates.', () => {
     const all = groups()
     return states.map((state) => ({ labels: { state }, value: all.filter((group) => group.state === state).length }))

@@ -26,7 +26,7 @@ const needs = [BrokerSettings, BrokerIdentity, ClusterMetadata, Controller, Repl
 export const plugin = definePlugin({
   name: 'coordinator-group',
   contract: contractVersion,
-  summary: 'Coordinates groups of the classic protocol, and keeps the offsets that they commit.',
+  summary: 'Coordinates consumer groups of both protocols, and keeps the offsets that they commit.',
   provides: [Groups],
   contributes: [CoordinatorFinder, HealthCheck, ProtocolHandler],
   requires: [...needs, Random],
@@ -39,6 +39,9 @@ export const plugin = definePlugin({
       observeGroups(metrics, () => service.machines())
       return service
     })
-    for (const make of handlerMakers) provide([ProtocolHandler], [Groups, ClusterMetadata, Random, Logger], (groups, metadata, random, logger) => make({ groups, metadata, random, logger }))
+    for (const make of handlerMakers) {
+      provide([ProtocolHandler], [Groups, ClusterMetadata, Random, Logger, BrokerSettings],
+        (groups, metadata, random, logger, settings) => make({ groups, metadata, random, logger, assignors: settings.list('group.consumer.assignors') }))
+    }
   },
 })

@@ -7,6 +7,7 @@ import { type offsetDeleteApi } from '../../../wire/messages/47-offset-delete.ts
 import { type syncGroupApi } from '../../../wire/messages/14-sync-group.ts'
 import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
 import { type MemberProtocol } from './classic-group.ts'
+import { type ConsumerCommand, type ConsumerReplies, type ConsumerRules } from './consumer/consumer-commands.ts'
 
 /** What a member says of itself in every request. */
 export interface MemberClaim {
@@ -71,13 +72,16 @@ export interface CommitCommand extends MemberClaim {
   /** Of requests up to v4: the offsets expire by themselves. -1: as the broker has it. */
   readonly retentionMs: number
   readonly offsets: readonly OffsetToCommit[]
-  /** v9 and later know a code for groups that are not there. */
-  readonly knowsGroupNotFound: boolean
+  /** v9 and later know codes for epochs, and for groups that are not there. */
+  readonly knowsEpochs: boolean
 }
 
 export interface FetchCommand {
   readonly type: 'fetch'
   readonly groupId: string
+  /** Of a member of the consumer protocol; null and -1 of an operator, and in versions before 9. */
+  readonly memberId: string | null
+  readonly epoch: number
   /** Undefined: all that are committed. */
   readonly wanted: readonly { readonly topic: string, readonly partitions: readonly number[] }[] | undefined
 }
@@ -89,6 +93,7 @@ export interface DeleteOffsetsCommand {
 }
 
 export type GroupCommand =
+  | ConsumerCommand
   | JoinCommand | SyncCommand | HeartbeatCommand | LeaveCommand | CommitCommand | FetchCommand | DeleteOffsetsCommand
   | { readonly type: 'describe', readonly groupId: string }
   | { readonly type: 'list', readonly states: readonly string[], readonly types: readonly string[] }
@@ -107,14 +112,14 @@ export interface FetchedOffset {
   readonly metadata: string
 }
 
-export interface GroupReplies {
+export interface GroupReplies extends ConsumerReplies {
   readonly join: ResponseDraftOf<typeof joinGroupApi>
   readonly sync: ResponseDraftOf<typeof syncGroupApi>
   readonly heartbeat: { readonly errorCode: number }
   readonly leave: ResponseDraftOf<typeof leaveGroupApi>
   /** A code for each offset, in their order. */
   readonly commit: readonly number[]
-  readonly fetch: readonly FetchedOffset[]
+  readonly fetch: { readonly errorCode: number, readonly offsets: readonly FetchedOffset[] }
   readonly deleteOffsets: ResponseDraftOf<typeof offsetDeleteApi>
   readonly describe: ResponseDraftOf<typeof describeGroupsApi>['groups'][number]
   readonly list: ResponseDraftOf<typeof listGroupsApi>['groups']
@@ -135,4 +140,5 @@ export interface GroupRules {
   readonly offsetMetadataBytesMax: number
   readonly offsetsRetentionMs: number
   readonly retentionCheckIntervalMs: number
+  readonly consumer: ConsumerRules
 }

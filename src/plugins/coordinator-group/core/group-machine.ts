@@ -1,34 +1,30 @@
 import { assert } from '../../../base/assert.ts'
 import { TimerHeap, type TimerEntry } from '../../../base/timer-heap.ts'
 import { type Decision, type MachineTime, type RecordDraft, type ReplayMachine } from '../../../kernel/model/replay-machine.ts'
+import { type ConsumerGroupRecordKey } from '../../../wire/consumer-group-records.ts'
 import { decodeGroupMetadataValue, decodeGroupRecordKey, decodeOffsetCommitValue } from '../../../wire/group-records.ts'
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { ClassicGroup, sessionDeadlineMs } from './classic-group.ts'
-import { type CommitCommand, type GroupCommand, type GroupReply, type GroupRules, type HeartbeatCommand, type JoinCommand } from './group-commands.ts'
+import { type CommitCommand, type GroupCommand, type GroupReply, type GroupReplies, type GroupRules, type HeartbeatCommand, type JoinCommand } from './group-commands.ts'
+import { type GroupChange, type GroupObserver } from './group-change.ts'
 import { GroupOffsets } from './group-offsets.ts'
 import { GroupTurn, refusedJoin } from './group-turn.ts'
-import { groupFromRecord, groupTombstone, offsetFromRecord, offsetTombstone } from './group-writer.ts'
+import { groupFromRecord, groupRecord, groupTombstone, offsetFromRecord, offsetTombstone } from './group-writer.ts'
 import { describedDead, described, listed } from './group-views.ts'
 import { join } from './join-group.ts'
 import { heartbeatCode, leave, sync } from './member-commands.ts'
-import { commit, deleteOffsets, fetched } from './offset-commands.ts'
-import { expired } from './offset-expiry.ts'
+import { heartbeatAsClassic, joinAsClassic, leaveAsClassic, syncAsClassic } from './consumer/classic-members.ts'
+import { type ConsumerGroup } from './consumer/consumer-group.ts'
+import { ConsumerGroups } from './consumer/consumer-groups.ts'
+import { commitFault, fetchFault } from './consumer/consumer-offsets.ts'
+import { groupTombstones } from './consumer/consumer-records.ts'
+import { type ConsumerTurn } from './consumer/consumer-turn.ts'
+import { describedConsumer, undescribed } from './consumer/consumer-views.ts'
+import { classicFrom } from './consumer/migration.ts'
+import { type TopicDirectory } from './consumer/topic-directory.ts'
+import { commit, committed, deletedOffsets, deleteOffsets, fetched } from './offset-commands.ts'
+import { expired, expiredOfConsumers } from './offset-expiry.ts'
 import { completeIfAllJoined, completeJoin, joinDeadlinePassed, prepare, rebalance, syncDeadlinePassed } from './rebalance.ts'
-
-/** What is true until the next load, and written nowhere. */
-export type GroupChange =
-  /** The group as it is now. `reason`: of a rebalance that has begun. `event`: what an operator may want to know besides. */
-  | { readonly type: 'group', readonly group: ClassicGroup, readonly reason: string, readonly event: 'stable' | 'emptied' | undefined }
-  | { readonly type: 'heard', readonly groupId: string, readonly memberId: string, readonly deadlineMs: number }
-  /** Groups that are still to be looked at for expired offsets, and when. */
-  | { readonly type: 'expiry', readonly groupIds: readonly string[], readonly atMs: number }
-
-/** Told of what an operator may want to know. Must not throw. */
-export interface GroupObserver {
-  rebalancing(group: ClassicGroup, reason: string): void
-  stable(group: ClassicGroup): void
-  emptied(group: ClassicGroup): void
-}
 
 type GroupDecision = Decision<GroupChange, GroupReply>
 
@@ -38,37 +34,50 @@ const nothing: GroupDecision = { records: [], changes: [], answers: [] }
 
 /** The groups and committed offsets of one partition of `__consumer_offsets`. */
 export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, GroupReply> {
+  /** Those of the classic protocol, and those that have offsets alone. A group is here or among the consumers. */
   readonly groups = new Map<string, ClassicGroup>()
+  readonly consumers: ConsumerGroups
   readonly offsets = new GroupOffsets()
   private readonly rules: GroupRules
+  private readonly topics: TopicDirectory
   private readonly observer: GroupObserver | undefined
   /** When each group has to be looked at, at the latest: members that are heard only move it. */
   private readonly deadlines = new TimerHeap<string>()
   private readonly deadlineOf = new Map<string, TimerEntry<string>>()
   private expiry: { readonly groupIds: readonly string[], readonly atMs: number } = { groupIds: [], atMs: Infinity }
 
-  constructor(rules: GroupRules, observer?: GroupObserver) {
+  constructor(rules: GroupRules, topics: TopicDirectory, observer?: GroupObserver) {
     this.rules = rules
+    this.topics = topics
+    this.consumers = new ConsumerGroups(rules, topics)
     this.observer = observer
   }
 
   get nextDeadlineMs(): number {
-    return Math.min(this.deadlines.peek()?.deadlineMs ?? Infinity, this.groups.size === 0 && this.expiry.groupIds.length === 0 ? Infinity : this.expiry.atMs)
+    return Math.min(this.deadlines.peek()?.deadlineMs ?? Infinity, this.groups.size === 0 && this.consumers.groups.size === 0 && this.expiry.groupIds.length === 0 ? Infinity : this.expiry.atMs)
   }
 
   decide(command: GroupCommand, asker: number, now: MachineTime): GroupDecision {
+    const consumers = 'groupId' in command ? this.consumers.groups.get(command.groupId) : undefined
+    if (consumers !== undefined) {
+      const decision = this.decideForConsumers(consumers, command, asker, now)
+      if (decision !== undefined) return decision
+    }
     switch (command.type) {
+      case 'consumerHeartbeat': return this.consumers.heartbeat(command, asker, now, this.groups.get(command.groupId))
+      case 'patternResolved': return this.consumers.patternResolved(command, asker, now)
+      case 'consumerDescribe': return answer(asker, undescribed(command.groupId, kafkaErrors.GROUP_ID_NOT_FOUND, `group ${command.groupId} is not there, or is none of the consumer protocol`))
       case 'join': return this.join(command, asker, now)
       case 'sync': return this.inGroup(command.groupId, now, (turn) => { sync(turn, command, asker) }) ?? answer(asker, { errorCode: kafkaErrors.UNKNOWN_MEMBER_ID, assignment: new Uint8Array(0) })
       case 'heartbeat': return this.heartbeat(command, asker, now)
       case 'leave': return this.inGroup(command.groupId, now, (turn) => { leave(turn, command, asker) })
         ?? answer(asker, { errorCode: kafkaErrors.NONE, members: command.members.map(({ memberId, instanceId }) => ({ memberId, groupInstanceId: instanceId, errorCode: kafkaErrors.UNKNOWN_MEMBER_ID })) })
       case 'commit': return this.commit(command, asker, now)
-      case 'fetch': return answer(asker, fetched(this.offsets, command))
+      case 'fetch': return answer(asker, { errorCode: kafkaErrors.NONE, offsets: fetched(this.offsets, command) })
       case 'deleteOffsets': return this.inGroup(command.groupId, now, (turn) => { deleteOffsets(turn, this.offsets, command, asker) })
         ?? answer(asker, { errorCode: kafkaErrors.GROUP_ID_NOT_FOUND, throttleTimeMs: 0, topics: [] })
       case 'describe': return answer(asker, this.described(command.groupId))
-      case 'list': return answer(asker, listed(this.groups.values(), command.states, command.types))
+      case 'list': return answer(asker, listed([...this.groups.values(), ...this.consumers.groups.values()], command.states, command.types))
       case 'delete': return this.delete(command.groupId, asker)
       case 'topicsDeleted': return this.topicsDeleted(command.topics, asker)
     }
@@ -78,7 +87,8 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
     if (this.expiry.atMs <= now.judgedMs) return this.expireOffsets(now)
     const first = this.deadlines.peek()
     if (first === undefined || first.deadlineMs > now.judgedMs) return nothing
-    return this.inGroup(first.value, now, (turn) => { pass(turn) })!
+    const consumers = this.consumers.groups.get(first.value)
+    return consumers === undefined ? this.inGroup(first.value, now, (turn) => { pass(turn) })! : this.consumers.due(consumers, now)
   }
 
   loaded(now: MachineTime): GroupDecision {
@@ -90,9 +100,10 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
       if (group.members.size > this.rules.groupSizeMax) prepare(turn, `it has more members than group.max.size=${this.rules.groupSizeMax} allows`)
       turns.push(turn)
     }
+    const ofConsumers = this.consumers.loaded(now)
     return {
-      records: turns.flatMap(({ records }) => records),
-      changes: [...turns.map(changeOf), { type: 'expiry', groupIds: [], atMs: now.judgedMs + this.rules.retentionCheckIntervalMs }],
+      records: [...turns, ...ofConsumers].flatMap(({ records }) => records),
+      changes: [...turns.map(changeOf), ...ofConsumers.flatMap(({ changes }) => changes), { type: 'expiry', groupIds: [], atMs: now.judgedMs + this.rules.retentionCheckIntervalMs }],
       answers: [],
     }
   }
@@ -108,14 +119,16 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
       } else {
         const offset = offsetFromRecord(decodeOffsetCommitValue(value))
         this.offsets.set(group, topic, partition, offset)
-        if (!this.groups.has(group)) this.groups.set(group, new ClassicGroup(group, -1))
+        if (!this.groups.has(group) && !this.consumers.groups.has(group)) this.groups.set(group, new ClassicGroup(group, -1))
       }
-    }
+    } else if (known.type !== 'unknown') this.replayConsumers(known, value)
   }
 
   apply(change: GroupChange): void {
     switch (change.type) {
       case 'group': this.replace(change); break
+      case 'consumer': this.replaceConsumers(change); break
+      case 'consumerHeard': this.consumers.groups.get(change.groupId)!.update(change.memberId, { sessionDeadlineMs: change.sessionDeadlineMs }); break
       case 'heard': this.groups.get(change.groupId)!.update(change.memberId, { deadlineMs: change.deadlineMs }); break
       case 'expiry': this.expiry = change; break
     }
@@ -123,6 +136,7 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
 
   private replayGroup(groupId: string, value: Uint8Array | null): void {
     if (value !== null) {
+      this.consumers.groups.delete(groupId)
       this.groups.set(groupId, groupFromRecord(groupId, decodeGroupMetadataValue(value)))
       return
     }
@@ -132,12 +146,34 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
     if (this.offsets.has(groupId)) this.groups.set(groupId, new ClassicGroup(groupId, -1))
   }
 
+  private replayConsumers(key: ConsumerGroupRecordKey, value: Uint8Array | null): void {
+    this.consumers.replay(key, value)
+    if (this.consumers.groups.has(key.group)) {
+      this.groups.delete(key.group)
+    } else if (key.type === 'consumerGroup' && !this.groups.has(key.group)) {
+      this.schedule(key.group, Infinity)
+      if (this.offsets.has(key.group)) this.groups.set(key.group, new ClassicGroup(key.group, -1))
+    }
+  }
+
+  private replaceConsumers({ group, reason, event }: Extract<GroupChange, { readonly type: 'consumer' }>): void {
+    this.groups.delete(group.groupId)
+    this.consumers.groups.set(group.groupId, group)
+    this.schedule(group.groupId, group.nextDeadlineMs)
+    this.tell(group, reason, event)
+  }
+
+  private tell(group: ClassicGroup | ConsumerGroup, reason: string, event: 'stable' | 'emptied' | undefined): void {
+    if (reason !== '') this.observer?.rebalancing(group, reason)
+    if (event !== undefined) this.observer?.[event](group)
+  }
+
   private replace({ group, reason, event }: Extract<GroupChange, { readonly type: 'group' }>): void {
+    this.consumers.groups.delete(group.groupId)
     this.groups.set(group.groupId, group)
     this.schedule(group.groupId, group.nextDeadlineMs)
     this.forgetBlank(group.groupId)
-    if (reason !== '') this.observer?.rebalancing(group, reason)
-    if (event !== undefined) this.observer?.[event](group)
+    this.tell(group, reason, event)
   }
 
   /** A group of which nothing is left, and no record speaks, is none. */
@@ -168,13 +204,56 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
   }
 
   private join(command: JoinCommand, asker: number, now: MachineTime): GroupDecision {
-    const { groupId, memberId, sessionTimeoutMs } = command
-    if (sessionTimeoutMs < this.rules.sessionTimeoutMinMs || sessionTimeoutMs > this.rules.sessionTimeoutMaxMs) {
-      return answer(asker, refusedJoin(memberId, kafkaErrors.INVALID_SESSION_TIMEOUT))
-    }
+    const { groupId, memberId } = command
+    const refusal = this.timeoutRefusal(command, asker)
+    if (refusal !== undefined) return refusal
     const group = this.groups.get(groupId) ?? (memberId === '' ? new ClassicGroup(groupId, now.wallMs) : undefined)
     if (group === undefined) return answer(asker, refusedJoin(memberId, kafkaErrors.UNKNOWN_MEMBER_ID))
     return this.inTurn(group, now, (turn) => { join(turn, command, asker) })
+  }
+
+  /** A command about a group of the consumer protocol. Undefined where it is handled as for any other group. */
+  private decideForConsumers(group: ConsumerGroup, command: GroupCommand, asker: number, now: MachineTime): GroupDecision | undefined {
+    const { groupId } = group
+    const inGroup = (work: (turn: ConsumerTurn) => void): GroupDecision => this.consumers.inGroup(group, now, work)
+    switch (command.type) {
+      case 'join': return this.joinConsumers(group, command, asker, now)
+      case 'sync': return inGroup((turn) => { syncAsClassic(turn, command, asker) })
+      case 'heartbeat': return inGroup((turn) => { heartbeatAsClassic(turn, command, asker) })
+      case 'leave': return inGroup((turn) => { leaveAsClassic(turn, command, asker) })
+      case 'commit': {
+        const { codes, records } = committed(command, commitFault(group, command), now, this.rules)
+        return { records, changes: [], answers: [{ asker, reply: codes }] }
+      }
+      case 'fetch': {
+        const fault = fetchFault(group, command)
+        return fault === undefined ? undefined : answer(asker, { errorCode: fault, offsets: [] })
+      }
+      case 'deleteOffsets': {
+        const { reply, records } = deletedOffsets(this.offsets, command, group.subscribed)
+        return { records, changes: [], answers: [{ asker, reply }] }
+      }
+      case 'consumerDescribe': return answer(asker, describedConsumer(group, this.rules.consumer.assignors, this.topics))
+      case 'describe': return answer(asker, describedDead(groupId, kafkaErrors.GROUP_ID_NOT_FOUND, `group ${groupId} is none of the classic protocol`))
+      case 'delete': return group.members.size > 0 ? answer(asker, notEmpty(groupId)) : this.deleted(groupId, groupTombstones(group), asker)
+      default: return undefined
+    }
+  }
+
+  /** Into an empty group anybody may come, who makes it one of the classic protocol; its generations go on from its epochs. */
+  private joinConsumers(group: ConsumerGroup, command: JoinCommand, asker: number, now: MachineTime): GroupDecision {
+    const refusal = this.timeoutRefusal(command, asker)
+    if (refusal !== undefined) return refusal
+    if (group.members.size > 0) return this.consumers.inGroup(group, now, (turn) => { joinAsClassic(turn, command, asker) })
+    if (command.memberId !== '') return answer(asker, refusedJoin(command.memberId, kafkaErrors.UNKNOWN_MEMBER_ID))
+    const classic = classicFrom(group, this.topics, now)
+    const { records, ...decision } = this.inTurn(classic, now, (turn) => { join(turn, command, asker) })
+    return { ...decision, records: [...groupTombstones(group), groupRecord(classic), ...records] }
+  }
+
+  private timeoutRefusal({ memberId, sessionTimeoutMs }: JoinCommand, asker: number): GroupDecision | undefined {
+    const { sessionTimeoutMinMs, sessionTimeoutMaxMs } = this.rules
+    return sessionTimeoutMs < sessionTimeoutMinMs || sessionTimeoutMs > sessionTimeoutMaxMs ? answer(asker, refusedJoin(memberId, kafkaErrors.INVALID_SESSION_TIMEOUT)) : undefined
   }
 
   /** By far the most frequent command: the group is not copied for it. */
@@ -193,7 +272,7 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
   private commit(command: CommitCommand, asker: number, now: MachineTime): GroupDecision {
     const known = this.groups.get(command.groupId)
     if (known === undefined && command.generation >= 0) {
-      const code = command.knowsGroupNotFound ? kafkaErrors.GROUP_ID_NOT_FOUND : kafkaErrors.ILLEGAL_GENERATION
+      const code = command.knowsEpochs ? kafkaErrors.GROUP_ID_NOT_FOUND : kafkaErrors.ILLEGAL_GENERATION
       return answer(asker, command.offsets.map(() => code))
     }
     // Who commits without being a member makes a group that has offsets alone.
@@ -208,9 +287,12 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
   private delete(groupId: string, asker: number): GroupDecision {
     const group = this.groups.get(groupId)
     if (group === undefined) return answer(asker, { groupId, errorCode: kafkaErrors.GROUP_ID_NOT_FOUND, errorMessage: `group ${groupId} is not there` })
-    if (group.state !== 'Empty') return answer(asker, { groupId, errorCode: kafkaErrors.NON_EMPTY_GROUP, errorMessage: `group ${groupId} has members` })
-    // Last, so that nothing of the group is left when it is gone.
-    const records = [...Array.from(this.offsets.of(groupId), ([topic, partition]) => offsetTombstone(groupId, topic, partition)), groupTombstone(groupId)]
+    return group.state === 'Empty' ? this.deleted(groupId, [groupTombstone(groupId)], asker) : answer(asker, notEmpty(groupId))
+  }
+
+  /** The tombstones of the group come last, so that nothing of it is left when it is gone. */
+  private deleted(groupId: string, tombstones: readonly RecordDraft[], asker: number): GroupDecision {
+    const records = [...Array.from(this.offsets.of(groupId), ([topic, partition]) => offsetTombstone(groupId, topic, partition)), ...tombstones]
     return { records, changes: [], answers: [{ asker, reply: { groupId, errorCode: kafkaErrors.NONE } }], divisible: true }
   }
 
@@ -221,11 +303,13 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
 
   /** Looks at some of the groups; the others have their turn at once, after whatever waits. */
   private expireOffsets({ wallMs, judgedMs }: MachineTime): GroupDecision {
-    const groupIds = this.expiry.groupIds.length > 0 ? this.expiry.groupIds : [...this.groups.keys()]
+    const groupIds = this.expiry.groupIds.length > 0 ? this.expiry.groupIds : [...this.groups.keys(), ...this.consumers.groups.keys()]
     const records: RecordDraft[] = []
     for (const groupId of groupIds.slice(0, expiryPiece)) {
       const group = this.groups.get(groupId)
+      const consumers = this.consumers.groups.get(groupId)
       if (group !== undefined) records.push(...expired(group, this.offsets, wallMs, this.rules))
+      else if (consumers !== undefined) records.push(...expiredOfConsumers(consumers, this.offsets, wallMs, this.rules))
     }
     const rest = groupIds.slice(expiryPiece)
     const atMs = judgedMs + (rest.length > 0 ? 0 : this.rules.retentionCheckIntervalMs)
@@ -234,6 +318,8 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
 }
 
 const answer = (asker: number, reply: GroupReply): GroupDecision => ({ records: [], changes: [], answers: [{ asker, reply }] })
+
+const notEmpty = (groupId: string): GroupReplies['delete'] => ({ groupId, errorCode: kafkaErrors.NON_EMPTY_GROUP, errorMessage: `group ${groupId} has members` })
 
 function changeOf({ group, reason, before }: GroupTurn): GroupChange {
   const event = group.state === before.state ? undefined : group.state === 'Stable' ? 'stable' : group.state === 'Empty' ? 'emptied' : undefined

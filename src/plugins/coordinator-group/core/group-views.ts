@@ -1,5 +1,7 @@
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { metadataOf, noBytes, type ClassicGroup } from './classic-group.ts'
+import { ConsumerGroup } from './consumer/consumer-group.ts'
+import { listedConsumer } from './consumer/consumer-views.ts'
 import { type GroupReplies } from './group-commands.ts'
 
 /** DescribeGroups. What members gave and got is told of a stable group alone (quirk 53). */
@@ -28,10 +30,10 @@ export function describedDead(groupId: string, errorCode: number, errorMessage: 
 }
 
 /** ListGroups. Empty filters take all; letters may be of either case (quirk 53). */
-export function listed(groups: Iterable<ClassicGroup>, states: readonly string[], types: readonly string[]): GroupReplies['list'] {
-  const wanted = new Set(states.map((state) => state.toLowerCase()))
-  if (types.length > 0 && !types.some((type) => type.toLowerCase() === 'classic')) return []
-  return Array.from(groups).filter(({ state }) => wanted.size === 0 || wanted.has(state.toLowerCase())).map(({ groupId, protocolType, state }) => ({
-    groupId, protocolType: protocolType ?? '', groupState: state, groupType: 'classic',
-  }))
+export function listed(groups: Iterable<ClassicGroup | ConsumerGroup>, states: readonly string[], types: readonly string[]): GroupReplies['list'] {
+  const [wantedStates, wantedTypes] = [states, types].map((names) => new Set(names.map((name) => name.toLowerCase())))
+  const isWanted = (wanted: ReadonlySet<string>, name: string): boolean => wanted.size === 0 || wanted.has(name.toLowerCase())
+  return Array.from(groups, (group) => group instanceof ConsumerGroup ? listedConsumer(group)
+    : { groupId: group.groupId, protocolType: group.protocolType ?? '', groupState: group.state, groupType: 'classic' })
+    .filter(({ groupState, groupType }) => isWanted(wantedStates!, groupState!) && isWanted(wantedTypes!, groupType!))
 }

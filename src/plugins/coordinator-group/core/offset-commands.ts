@@ -1,8 +1,9 @@
 import { utf8Length } from '../../../base/bytes-writer.ts'
 import { zeroUuid } from '../../../kernel/model/ids.ts'
+import { type MachineTime, type RecordDraft } from '../../../kernel/model/replay-machine.ts'
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type ClassicGroup } from './classic-group.ts'
-import { type CommitCommand, type DeleteOffsetsCommand, type FetchCommand, type FetchedOffset } from './group-commands.ts'
+import { type CommitCommand, type DeleteOffsetsCommand, type FetchCommand, type FetchedOffset, type GroupReplies, type GroupRules } from './group-commands.ts'
 import { type GroupOffsets } from './group-offsets.ts'
 import { type GroupTurn } from './group-turn.ts'
 import { offsetRecord, offsetTombstone } from './group-writer.ts'
@@ -26,14 +27,22 @@ export function commit(turn: GroupTurn, command: CommitCommand, asker: number): 
   const { group, now, rules } = turn
   const fault = commitFault(group, command)
   if (fault === undefined && group.isIn('Stable', 'PreparingRebalance')) turn.heard(command.memberId)
+  const { codes, records } = committed(command, fault, now, rules)
+  turn.records.push(...records)
+  turn.answer<'commit'>(asker, codes)
+}
+
+/** What is written of a commit, and the code of each of its offsets. */
+export function committed(command: CommitCommand, fault: number | undefined, now: MachineTime, rules: GroupRules): { readonly codes: readonly number[], readonly records: readonly RecordDraft[] } {
+  const records: RecordDraft[] = []
   const expiresAtMs = command.retentionMs < 0 ? -1 : now.wallMs + command.retentionMs
   const codes = command.offsets.map((offset) => {
     if (fault !== undefined) return fault
     if (utf8Length(offset.metadata) > rules.offsetMetadataBytesMax) return kafkaErrors.OFFSET_METADATA_TOO_LARGE
-    turn.records.push(offsetRecord(group.groupId, offset, now.wallMs, expiresAtMs))
+    records.push(offsetRecord(command.groupId, offset, now.wallMs, expiresAtMs))
     return kafkaErrors.NONE
   })
-  turn.answer<'commit'>(asker, codes)
+  return { codes, records }
 }
 
 /** OffsetFetch: what is committed, or -1 for each that is asked for and is not (quirk 51). */
@@ -45,24 +54,33 @@ export function fetched(offsets: GroupOffsets, { groupId, wanted }: FetchCommand
 export const noOffset = { topicId: zeroUuid, offset: -1, leaderEpoch: -1, metadata: '' } as const
 
 /** OffsetDelete: of a group that lives, only what it is not subscribed to. */
-export function deleteOffsets(turn: GroupTurn, offsets: GroupOffsets, { topics }: DeleteOffsetsCommand, asker: number): void {
+export function deleteOffsets(turn: GroupTurn, offsets: GroupOffsets, command: DeleteOffsetsCommand, asker: number): void {
   const { group } = turn
   if (group.state !== 'Empty' && group.protocolType !== 'consumer') {
     turn.answer<'deleteOffsets'>(asker, { errorCode: kafkaErrors.NON_EMPTY_GROUP, throttleTimeMs: 0, topics: [] })
     return
   }
-  const subscribed = group.state === 'Empty' ? new Set<string>() : subscribedTopics(group)
-  turn.answer<'deleteOffsets'>(asker, {
+  const { reply, records } = deletedOffsets(offsets, command, group.state === 'Empty' ? new Set<string>() : subscribedTopics(group))
+  turn.records.push(...records)
+  turn.answer<'deleteOffsets'>(asker, reply)
+}
+
+/** `subscribed`: what the group reads; undefined where that is not known, and all of it may be read. */
+export function deletedOffsets(offsets: GroupOffsets, { groupId, topics }: DeleteOffsetsCommand, subscribed: ReadonlySet<string> | undefined): {
+  readonly reply: GroupReplies['deleteOffsets'], readonly records: readonly RecordDraft[]
+} {
+  const records: RecordDraft[] = []
+  const reply: GroupReplies['deleteOffsets'] = {
     errorCode: kafkaErrors.NONE,
     throttleTimeMs: 0,
     topics: topics.map(({ name, partitions }) => ({
       name,
       partitions: partitions.map((partitionIndex) => {
-        // Where it is not known what they read, all of it may be read.
         if (subscribed?.has(name) ?? true) return { partitionIndex, errorCode: kafkaErrors.GROUP_SUBSCRIBED_TO_TOPIC }
-        if (offsets.get(group.groupId, name, partitionIndex) !== undefined) turn.records.push(offsetTombstone(group.groupId, name, partitionIndex))
+        if (offsets.get(groupId, name, partitionIndex) !== undefined) records.push(offsetTombstone(groupId, name, partitionIndex))
         return { partitionIndex, errorCode: kafkaErrors.NONE }
       }),
     })),
-  })
+  }
+  return { reply, records }
 }

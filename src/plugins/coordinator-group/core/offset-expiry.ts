@@ -1,5 +1,7 @@
 import { type RecordDraft } from '../../../kernel/model/replay-machine.ts'
 import { type ClassicGroup } from './classic-group.ts'
+import { type ConsumerGroup } from './consumer/consumer-group.ts'
+import { groupTombstones } from './consumer/consumer-records.ts'
 import { type GroupRules } from './group-commands.ts'
 import { type GroupOffsets } from './group-offsets.ts'
 import { groupTombstone, offsetTombstone, type CommittedOffset } from './group-writer.ts'
@@ -23,6 +25,20 @@ export function expired(group: ClassicGroup, offsets: GroupOffsets, wallMs: numb
     else kept++
   }
   if (kept === 0 && group.state === 'Empty' && group.pending.size === 0) records.push(groupTombstone(group.groupId))
+  return records
+}
+
+/** The same of a group of the consumer protocol: what its members do not read goes so long after it was committed, as in Kafka. */
+export function expiredOfConsumers(group: ConsumerGroup, offsets: GroupOffsets, wallMs: number, rules: GroupRules): RecordDraft[] {
+  const { subscribed } = group
+  const records: RecordDraft[] = []
+  let kept = 0
+  for (const [topic, partition, offset] of offsets.of(group.groupId)) {
+    const isOver = !subscribed.has(topic) && (offset.expiresAtMs >= 0 ? wallMs >= offset.expiresAtMs : wallMs - offset.committedAtMs >= rules.offsetsRetentionMs)
+    if (isOver) records.push(offsetTombstone(group.groupId, topic, partition))
+    else kept++
+  }
+  if (kept === 0 && group.members.size === 0) records.push(...groupTombstones(group))
   return records
 }
 

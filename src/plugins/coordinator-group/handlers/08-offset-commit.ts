@@ -1,4 +1,4 @@
-import { type TopicImage } from '../../../kernel/ports/cluster-metadata.ts'
+import { type ClusterImage, type TopicImage } from '../../../kernel/ports/cluster-metadata.ts'
 import { type Exchange, type ProtocolHandler } from '../../../kernel/ports/protocol-handler.ts'
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type offsetCommitApi, type OffsetCommitRequest } from '../../../wire/messages/08-offset-commit.ts'
@@ -10,8 +10,9 @@ import { ask, type HandlerParts } from '../handler-parts.ts'
 type Response = ResponseDraftOf<typeof offsetCommitApi>
 
 /**
- * OffsetCommit v2-9: written and synced before it is answered. A member commits in its generation, anybody else while the group has no members (quirk
- * 50). Up to v4 the offsets may have a time of their own; v6 keeps leader epochs, v7 knows static members, v9 a code for groups that are not there.
+ * OffsetCommit v2-10: written and synced before it is answered. A member commits in its generation, anybody else while the group has no members (quirk
+ * 50). Up to v4 the offsets may have a time of their own; v6 keeps leader epochs, v7 knows static members, v9 members of the consumer protocol, v10 topics by
+ * their ids.
  * Offsets are kept with the id of their topic: those of a topic that was deleted are not told for another of its name.
  */
 export class OffsetCommitHandler implements ProtocolHandler {
@@ -26,17 +27,17 @@ export class OffsetCommitHandler implements ProtocolHandler {
 
   handle(request: OffsetCommitRequest, exchange: Exchange): void {
     const { groupId, generationIdOrMemberEpoch: generation, memberId, groupInstanceId, retentionTimeMs } = request
-    const known = this.parts.metadata.image().topics
-    const offsets = offsetsOf(request, known)
+    const find = finder(this.parts.metadata.image(), exchange.apiVersion)
+    const offsets = offsetsOf(request, find)
     if (offsets.length === 0) {
-      exchange.reply(answer(request, known, () => kafkaErrors.NONE))
+      exchange.reply(answer(request, find, () => kafkaErrors.NONE))
       return
     }
     ask(this.parts, exchange, {
-      type: 'commit', groupId, generation, memberId, instanceId: groupInstanceId, retentionMs: retentionTimeMs, offsets, knowsGroupNotFound: exchange.apiVersion >= 9,
+      type: 'commit', groupId, generation, memberId, instanceId: groupInstanceId, retentionMs: retentionTimeMs, offsets, knowsEpochs: exchange.apiVersion >= 9,
     }, (errorCode, codes) => {
       let next = 0
-      return answer(request, known, () => codes?.[next++] ?? errorCode)
+      return answer(request, find, () => codes?.[next++] ?? errorCode)
     })
   }
 
@@ -45,14 +46,23 @@ export class OffsetCommitHandler implements ProtocolHandler {
   }
 }
 
-type Topics = ReadonlyMap<string, TopicImage>
+interface Find {
+  readonly topic: (said: { readonly name: string, readonly topicId: string }) => TopicImage | undefined
+  /** The code for one that is not there. */
+  readonly unknown: number
+}
+
+function finder({ topics, topicsById }: ClusterImage, apiVersion: number): Find {
+  return apiVersion >= 10 ? { topic: ({ topicId }) => topicsById.get(topicId), unknown: kafkaErrors.UNKNOWN_TOPIC_ID }
+    : { topic: ({ name }) => topics.get(name), unknown: kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION }
+}
 
 /** Those of topics that there are, in the order of the request. */
-function offsetsOf({ topics }: OffsetCommitRequest, known: Topics): OffsetToCommit[] {
-  return topics.flatMap(({ name, partitions }) => {
-    const topic = known.get(name)
-    return topic === undefined ? [] : partitions.map((partition): OffsetToCommit => ({
-      topic: name,
+function offsetsOf({ topics }: OffsetCommitRequest, find: Find): OffsetToCommit[] {
+  return topics.flatMap((said) => {
+    const topic = find.topic(said)
+    return topic === undefined ? [] : said.partitions.map((partition): OffsetToCommit => ({
+      topic: topic.name,
       topicId: topic.id,
       partition: partition.partitionIndex,
       offset: partition.committedOffset,
@@ -64,10 +74,11 @@ function offsetsOf({ topics }: OffsetCommitRequest, known: Topics): OffsetToComm
 }
 
 /** `codeOf` gives the codes of what was committed, one after another. */
-function answer({ topics }: OffsetCommitRequest, known: Topics, codeOf: () => number): Response {
+function answer({ topics }: OffsetCommitRequest, find: Find, codeOf: () => number): Response {
   return {
-    topics: topics.map(({ name, topicId, partitions }) => ({
-      name, topicId, partitions: partitions.map(({ partitionIndex }) => ({ partitionIndex, errorCode: known.has(name) ? codeOf() : kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION })),
-    })),
+    topics: topics.map((said) => {
+      const isKnown = find.topic(said) !== undefined
+      return { name: said.name, topicId: said.topicId, partitions: said.partitions.map(({ partitionIndex }) => ({ partitionIndex, errorCode: isKnown ? codeOf() : find.unknown })) }
+    }),
   }
 }

@@ -10,21 +10,30 @@ import { codeFor, Gathering, type HandlerParts } from '../handler-parts.ts'
 
 type Response = ResponseDraftOf<typeof offsetFetchApi>
 
-/** Topics with the partitions that are asked for; null for all. */
-type Wanted = readonly { readonly name: string, readonly partitionIndexes: readonly number[] }[] | null
+/** Topics with the partitions that are asked for; null for all. By name, from v10 on by id: then a topic that is not there has no name. */
+type Wanted = readonly { readonly name: string | undefined, readonly topicId: string, readonly partitionIndexes: readonly number[] }[] | null
+
+interface Asked {
+  readonly groupId: string
+  readonly topics: Wanted
+  readonly memberId: string | null
+  readonly memberEpoch: number
+}
 
 interface GroupAnswer {
   readonly groupId: string
   readonly topics: readonly {
     readonly name: string
+    readonly topicId: string
     readonly partitions: { partitionIndex: number, committedOffset: number, committedLeaderEpoch: number, metadata: string, errorCode: number }[]
   }[]
   readonly errorCode: number
 }
 
 /**
- * OffsetFetch v1-9: what is committed and synced. An offset that is not there is -1 and no error; null topics are all (quirk 51). v2 has a code for the
- * group, v5 leader epochs, v7 waits for transactions, of which there are none here, v8 asks for several groups at once.
+ * OffsetFetch v1-10: what is committed and synced. An offset that is not there is -1 and no error; null topics are all (quirk 51). v2 has a code for the
+ * group, v5 leader epochs, v7 waits for transactions, of which there are none here, v8 asks for several groups at once,
+ * v9 says which member asks in which epoch, v10 has topics by their ids.
  */
 export class OffsetFetchHandler implements ProtocolHandler {
   readonly apiKey = 9
@@ -38,36 +47,41 @@ export class OffsetFetchHandler implements ProtocolHandler {
 
   handle(request: OffsetFetchRequest, exchange: Exchange): void {
     const { groups, logger } = this.parts
-    const asked = askedOf(request, exchange)
+    const asked = this.askedOf(request, exchange)
     const answers: GroupAnswer[] = []
     const gathering = new Gathering(exchange, asked.length, () => asVersion(answers, exchange))
-    asked.forEach(({ groupId, topics }, index) => {
-      const wanted = topics?.map(({ name, partitionIndexes }) => ({ topic: name, partitions: partitionIndexes }))
-      groups.submit({ type: 'fetch', groupId, wanted }, (error, offsets) => {
-        answers[index] = offsets === undefined ? refused(groupId, topics, codeFor(error, exchange, logger), exchange)
-          : { groupId, errorCode: kafkaErrors.NONE, topics: topics === null ? this.all(offsets) : this.wanted(topics, offsets) }
+    asked.forEach(({ groupId, topics, memberId, memberEpoch }, index) => {
+      const wanted = topics?.flatMap(({ name, partitionIndexes }) => name === undefined ? [] : [{ topic: name, partitions: partitionIndexes }])
+      groups.submit({ type: 'fetch', groupId, memberId, epoch: memberEpoch, wanted }, (error, reply) => {
+        const errorCode = reply?.errorCode ?? codeFor(error, exchange, logger)
+        const offsets = reply?.offsets ?? []
+        answers[index] = errorCode !== kafkaErrors.NONE ? refused(groupId, topics, errorCode, exchange)
+          : { groupId, errorCode: kafkaErrors.NONE, topics: topics === null ? this.all(offsets, exchange) : this.wanted(topics, offsets) }
         gathering.settled()
       })
     })
   }
 
   failure(request: OffsetFetchRequest, errorCode: number, exchange: Exchange): Response {
-    return asVersion(askedOf(request, exchange).map(({ groupId, topics }) => refused(groupId, topics, errorCode, exchange)), exchange)
+    return asVersion(this.askedOf(request, exchange).map(({ groupId, topics }) => refused(groupId, topics, errorCode, exchange)), exchange)
   }
 
   /** In the order of the request, which is that of the offsets. */
   private wanted(topics: NonNullable<Wanted>, offsets: readonly FetchedOffset[]): GroupAnswer['topics'] {
     let next = 0
-    return topics.map(({ name, partitionIndexes }) => ({
-      name,
+    return topics.map(({ name, topicId, partitionIndexes }) => ({
+      name: name ?? '',
+      topicId,
       partitions: partitionIndexes.map((partition) => {
+        if (name === undefined) return { ...partitionAnswer({ ...noOffset, topic: '', partition }), errorCode: kafkaErrors.UNKNOWN_TOPIC_ID }
         const offset = offsets[next++]!
         return partitionAnswer(this.isOfTopic(offset) ? offset : { ...noOffset, topic: name, partition })
       }),
     }))
   }
 
-  private all(offsets: readonly FetchedOffset[]): GroupAnswer['topics'] {
+  private all(offsets: readonly FetchedOffset[], { apiVersion }: Exchange): GroupAnswer['topics'] {
+    const known = this.parts.metadata.image().topics
     const topics = new Map<string, ReturnType<typeof partitionAnswer>[]>()
     for (const offset of offsets) {
       if (!this.isOfTopic(offset)) continue
@@ -75,7 +89,14 @@ export class OffsetFetchHandler implements ProtocolHandler {
       if (partitions === undefined) topics.set(offset.topic, [partitionAnswer(offset)])
       else partitions.push(partitionAnswer(offset))
     }
-    return Array.from(topics, ([name, partitions]) => ({ name, partitions }))
+    return Array.from(topics, ([name, partitions]) => ({ name, topicId: known.get(name)?.id ?? zeroUuid, partitions })).filter(({ topicId }) => apiVersion < 10 || topicId !== zeroUuid)
+  }
+
+  private askedOf(request: OffsetFetchRequest, { apiVersion }: Exchange): readonly Asked[] {
+    if (apiVersion < 8) return [{ groupId: request.groupId, topics: request.topics?.map((topic) => ({ ...topic, topicId: zeroUuid })) ?? null, memberId: null, memberEpoch: -1 }]
+    if (apiVersion < 10) return request.groups
+    const { topicsById } = this.parts.metadata.image()
+    return request.groups.map((group) => ({ ...group, topics: group.topics?.map((topic) => ({ ...topic, name: topicsById.get(topic.topicId)?.name })) ?? null }))
   }
 
   /** Whether it was committed for this topic, and not for one that had its name before. */
@@ -83,10 +104,6 @@ export class OffsetFetchHandler implements ProtocolHandler {
     const id = this.parts.metadata.image().topics.get(topic)?.id
     return topicId === zeroUuid || id === undefined || id === topicId
   }
-}
-
-function askedOf(request: OffsetFetchRequest, { apiVersion }: Exchange): readonly { readonly groupId: string, readonly topics: Wanted }[] {
-  return apiVersion < 8 ? [{ groupId: request.groupId, topics: request.topics }] : request.groups
 }
 
 function partitionAnswer({ partition, offset, leaderEpoch, metadata }: FetchedOffset): GroupAnswer['topics'][number]['partitions'][number] {
@@ -97,7 +114,7 @@ function partitionAnswer({ partition, offset, leaderEpoch, metadata }: FetchedOf
 function refused(groupId: string, topics: Wanted, errorCode: number, { apiVersion }: Exchange): GroupAnswer {
   if (apiVersion >= 2) return { groupId, errorCode, topics: [] }
   const partition = { committedOffset: -1, committedLeaderEpoch: -1, metadata: '', errorCode }
-  return { groupId, errorCode, topics: (topics ?? []).map(({ name, partitionIndexes }) => ({ name, partitions: partitionIndexes.map((partitionIndex) => ({ partitionIndex, ...partition })) })) }
+  return { groupId, errorCode, topics: (topics ?? []).map(({ name, topicId, partitionIndexes }) => ({ name: name ?? '', topicId, partitions: partitionIndexes.map((partitionIndex) => ({ partitionIndex, ...partition })) })) }
 }
 
 function asVersion(answers: readonly GroupAnswer[], { apiVersion }: Exchange): Response {

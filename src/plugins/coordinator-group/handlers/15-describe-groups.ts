@@ -5,10 +5,7 @@ import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
 import { type GroupReplies } from '../core/group-commands.ts'
 import { describedDead } from '../core/group-views.ts'
 import { rangeOf } from '../core/version-ranges.ts'
-import { codeFor, Gathering, type HandlerParts } from '../handler-parts.ts'
-
-/** READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS, by Kafka's numbers: all that there is to do with a group, since there is no authorizer. */
-const groupOperations = (1 << 3) | (1 << 6) | (1 << 8) | (1 << 10) | (1 << 11)
+import { codeFor, Gathering, groupOperations, type HandlerParts } from '../handler-parts.ts'
 
 /** DescribeGroups v0-6: one result a group (quirk 54); one that is not there is a dead one, and an error from v6 on (quirk 53). */
 export class DescribeGroupsHandler implements ProtocolHandler {

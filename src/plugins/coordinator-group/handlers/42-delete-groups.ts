@@ -5,7 +5,7 @@ import { type GroupReplies } from '../core/group-commands.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 import { codeFor, Gathering, type HandlerParts } from '../handler-parts.ts'
 
-/** DeleteGroups v0-2: groups without members, and all that they have committed; each by itself. */
+/** DeleteGroups v0-3: groups without members, and all that they have committed; each by itself. v3 says why one could not be. */
 export class DeleteGroupsHandler implements ProtocolHandler {
   readonly apiKey = 42
   readonly minVersion = rangeOf(42).minVersion

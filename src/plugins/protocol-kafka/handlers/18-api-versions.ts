@@ -7,12 +7,15 @@ import { type ServedApi } from '../request-router.ts'
 
 type Response = ResponseDraftOf<typeof apiVersionsApi>
 
+const groupFeature = 'group.version'
+const consumerGroupHeartbeat = 68
+
 /** What a client may call its software (KIP-511). */
 const softwarePattern = /^[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?$/
 
 /**
- * ApiVersions v0-4: what is served, in which versions. Features are empty: clients read from them which transaction and group protocols
- * there are (quirk 31).
+ * ApiVersions v0-4: what is served, in which versions. Clients read from the features which transaction and group protocols there are (quirk 31):
+ * `group.version` is 1 where the consumer protocol is served (quirk 55), and there are no others.
  *
  * Quirk 1, a version too new, is answered by the connection through `unsupportedApiVersions`; quirk 2, the header, by the codec.
  * Quirk 4: from v3 on a client names its software, and a name that could not be one is refused.
@@ -34,11 +37,20 @@ export class ApiVersionsHandler implements ProtocolHandler {
       exchange.reply(this.failure(request, kafkaErrors.INVALID_REQUEST))
       return
     }
-    this.answer ??= {
+    this.answer ??= this.answerFor(this.apis())
+    // A version below 4 can not name a feature that may be at 0.
+    exchange.reply(exchange.apiVersion >= 4 ? this.answer : { ...this.answer, supportedFeatures: [] })
+  }
+
+  private answerFor(apis: readonly ServedApi[]): Response {
+    const hasConsumerProtocol = apis.some(({ key }) => key === consumerGroupHeartbeat)
+    return {
       errorCode: kafkaErrors.NONE,
-      apiKeys: this.apis().map(({ key, advertisedMin, max }) => ({ apiKey: key, minVersion: advertisedMin, maxVersion: max })),
+      apiKeys: apis.map(({ key, advertisedMin, max }) => ({ apiKey: key, minVersion: advertisedMin, maxVersion: max })),
+      supportedFeatures: hasConsumerProtocol ? [{ name: groupFeature, minVersion: 0, maxVersion: 1 }] : [],
+      finalizedFeaturesEpoch: hasConsumerProtocol ? 0 : -1,
+      finalizedFeatures: hasConsumerProtocol ? [{ name: groupFeature, maxVersionLevel: 1, minVersionLevel: 1 }] : [],
     }
-    exchange.reply(this.answer)
   }
 
   failure(_request: unknown, errorCode: number): Response {

@@ -123,7 +123,7 @@ describe('metrics, log and health', () => {
     observeGroups(world.broker.metrics, () => world.service.machines())
     await world.stable(world.member(), world.member())
     await commitAlone(world, 'h')
-    expect(world.broker.metrics.value('millrace_groups')).toEqual([['Empty', 1], ['PreparingRebalance', 0], ['CompletingRebalance', 0], ['Stable', 1]].map(([state, value]) => ({ labels: { state }, value })))
+    expect(world.broker.metrics.value('millrace_groups')).toEqual([['Empty', 1], ['PreparingRebalance', 0], ['CompletingRebalance', 0], ['Assigning', 0], ['Reconciling', 0], ['Stable', 1]].map(([state, value]) => ({ labels: { state }, value })))
     expect(world.broker.metrics.value('millrace_group_members')).toBe(2)
     expect(world.broker.metrics.value('millrace_group_offsets')).toBe(1)
     expect(world.broker.metrics.count('millrace_group_rebalances_total')).toBe(1)

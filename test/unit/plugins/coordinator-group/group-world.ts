@@ -26,13 +26,13 @@ export class GroupWorld {
 
   private constructor(settings: Readonly<Record<string, string>>) {
     this.broker = new TestBroker({
-      settings: { 'group.initial.rebalance.delay.ms': '0', 'offsets.topic.num.partitions': '4', 'offsets.topic.replication.factor': '1', 'offsets.retention.check.interval.ms': '5000', ...settings },
+      settings: { 'group.initial.rebalance.delay.ms': '0', 'offsets.topic.num.partitions': '4', 'offsets.topic.replication.factor': '1', 'offsets.retention.check.interval.ms': '5000', 'group.consumer.assignment.interval.ms': '0', ...settings },
       contribute: ({ cluster, timers, logger, metrics, compression }, brokerSettings) => {
         this.service = new GroupService({
           settings: brokerSettings, identity: { clusterId: testClusterId, nodeId: 1, incarnationId: 'AAAAAAAAAAAAAAAAAAAAAQ' },
           metadata: cluster, controller: cluster, replicator: cluster, compression, clock: timers.clock, timers, logger, observer: groupObserver(logger, metrics),
         })
-        const parts = { groups: this.service, metadata: cluster, random: new SeededRandom(7), logger }
+        const parts = { groups: this.service, metadata: cluster, random: new SeededRandom(7), logger, assignors: brokerSettings.list('group.consumer.assignors') }
         return { handlers: handlerMakers.map((make) => make(parts)), finders: [this.service] }
       },
     })
@@ -102,6 +102,22 @@ export class GroupWorld {
     for (const replica of cluster.replicasById.get(cluster.topics.get(topicName)!.id)!) replica.leaderEpoch = epoch
     cluster.replaceTopic(topicName, (image) => ({ ...image, partitions: image.partitions.map((each) => ({ ...each, leaderEpoch: epoch })) }))
     await this.pass(1)
+  }
+
+  /** `topic-partition` of each. */
+  named(lists: readonly { readonly topicId: string, readonly partitions: readonly number[] }[]): string[] {
+    const names = new Map([...this.broker.cluster.topics.values()].map(({ id, name }) => [id, name]))
+    return lists.flatMap(({ topicId, partitions }) => partitions.map((partition) => `${names.get(topicId) ?? topicId}-${partition}`)).sort()
+  }
+
+  listed(owned: readonly string[]): { topicId: string, partitions: number[] }[] {
+    const byTopic = new Map<string, number[]>()
+    for (const each of owned) {
+      const dash = each.lastIndexOf('-')
+      const topicId = this.broker.cluster.topics.get(each.slice(0, dash))!.id
+      byTopic.set(topicId, [...byTopic.get(topicId) ?? [], Number(each.slice(dash + 1))])
+    }
+    return [...byTopic].map(([topicId, partitions]) => ({ topicId, partitions }))
   }
 
   async committed(topic = 'orders', partition = 0, groupId = 'g'): Promise<number> {

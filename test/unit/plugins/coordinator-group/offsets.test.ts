@@ -259,3 +259,20 @@ describe('OffsetDelete', () => {
     expect(await remove(world, 'h')).toEqual({ errorCode: 68, codes: [] })
   })
 })
+
+describe('offsets by topic id', () => {
+  it('v10 commits and fetches by the ids of topics, and says UNKNOWN_TOPIC_ID of one that is not there', async () => {
+    const world = await GroupWorld.start()
+    const { id } = world.broker.cluster.topics.get('orders')!
+    const client = world.client()
+    const nobody = 'AAAAAAAAAAAAAAAAAAAABQ'
+    const { topics } = await client.call(offsetCommitApi, 10, {
+      groupId: 'g', generationIdOrMemberEpoch: -1, memberId: '',
+      topics: [nobody, id].map((topicId) => ({ topicId, partitions: [{ partitionIndex: 1, committedOffset: 7, committedMetadata: 'm' }] })),
+    })
+    expect(topics.map(({ topicId, partitions }) => [topicId, partitions[0]!.errorCode])).toEqual([[nobody, 100], [id, 0]])
+    const { groups } = await client.call(offsetFetchApi, 10, { groups: [{ groupId: 'g', topics: [nobody, id].map((topicId) => ({ topicId, partitionIndexes: [1] })) }, { groupId: 'g', topics: null }] })
+    expect(groups[0]!.topics.map(({ topicId, partitions }) => [topicId, partitions[0]!.errorCode, partitions[0]!.committedOffset])).toEqual([[nobody, 100, -1], [id, 0, 7]])
+    expect(groups[1]!.topics.map(({ topicId, partitions }) => [topicId, partitions[0]!.committedOffset, partitions[0]!.metadata])).toEqual([[id, 7, 'm']])
+  })
+})

@@ -4,10 +4,12 @@ import { type ClassicGroup } from '../../../../src/plugins/coordinator-group/cor
 import { GroupMachine } from '../../../../src/plugins/coordinator-group/core/group-machine.ts'
 import { type GroupCommand, type GroupRules, type JoinCommand } from '../../../../src/plugins/coordinator-group/core/group-commands.ts'
 import { type RecordDraft } from '../../../../src/kernel/model/replay-machine.ts'
+import { consumerRules, FakeTopics } from './fake-topics.ts'
 import { bytes, GroupWorld } from './group-world.ts'
 
 const rules: GroupRules = {
   initialRebalanceDelayMs: 10, sessionTimeoutMinMs: 100, sessionTimeoutMaxMs: 100_000, groupSizeMax: 6, offsetMetadataBytesMax: 100, offsetsRetentionMs: 50_000, retentionCheckIntervalMs: 3000,
+  consumer: consumerRules,
 }
 
 describe('another coordinator', () => {
@@ -98,7 +100,7 @@ const membersOf = (group: ClassicGroup): unknown[] => [...group.members.values()
 
 /** A group of clients that do anything at any time. */
 class Clients {
-  readonly machine = new GroupMachine(rules)
+  readonly machine = new GroupMachine(rules, new FakeTopics())
   readonly log: RecordDraft[] = []
   readonly random: Prng
   readonly now = { wallMs: 1_000_000, judgedMs: 0 }
@@ -161,7 +163,7 @@ class Clients {
       case 4: case 5: case 6: return { type: 'sync', groupId, ...claim, generation, protocol: null, protocolType: null, assignments: new Map(known.map(({ memberId }) => [memberId, bytes(`for ${memberId}`)])) }
       case 7: return { type: 'heartbeat', groupId, ...claim, generation }
       case 8: return { type: 'leave', groupId, members: [{ ...claim, reason: null }] }
-      case 9: case 10: return { type: 'commit', groupId, ...claim, generation: this.pick([generation, -1]), retentionMs: -1, knowsGroupNotFound: true, offsets: [
+      case 9: case 10: return { type: 'commit', groupId, ...claim, generation: this.pick([generation, -1]), retentionMs: -1, knowsEpochs: true, offsets: [
         { topic: this.pick(['t', 'u']), topicId: 'AAAAAAAAAAAAAAAAAAAAAA', partition: this.random.uint32() % 3, offset: this.random.uint32() % 1000, leaderEpoch: -1, metadata: '' },
       ] }
       default: return this.pick<GroupCommand>([{ type: 'delete', groupId }, { type: 'topicsDeleted', topics: new Set(['u']) }, { type: 'describe', groupId }])
@@ -188,7 +190,7 @@ describe('random clients', () => {
       clients.step()
       for (const { state } of clients.machine.groups.values()) met.add(state)
       if (count % 15 > 0) continue
-      const loaded = new GroupMachine(rules)
+      const loaded = new GroupMachine(rules, new FakeTopics())
       for (const { key, value } of clients.log) loaded.replay(key, value)
       const stable = new Set([...clients.machine.groups.values()].filter(({ state }) => state === 'Stable').map(({ groupId }) => groupId))
       expect(durable(loaded, stable)).toEqual(durable(clients.machine, stable))

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { versionRanges } from '../../../../src/plugins/coordinator-group/core/version-ranges.ts'
 import { handlerMakers } from '../../../../src/plugins/coordinator-group/make-handlers.ts'
+import { zeroUuid } from '../../../../src/kernel/model/ids.ts'
 import { apiName, apiVersionsApi, wireApi } from '../../../../src/wire/index.ts'
 import { type Api, type RequestDraftOf } from '../../../../src/wire/schema/message.ts'
 import { GroupWorld } from './group-world.ts'
@@ -17,8 +18,8 @@ const fetched = { name: 'orders', partitionIndexes: [0, 1] }
 
 /** A request of each API in a version, and how many results it asks for. */
 const samples = new Map<number, (version: number) => readonly [request: object, results: number]>([
-  [8, () => [{ groupId: 'g', generationIdOrMemberEpoch: -1, memberId: '', topics }, 1]],
-  [9, (version) => version < 8 ? [{ groupId: 'g', topics: [fetched] }, 1] : [{ groups: [{ groupId: 'g', topics: [fetched] }, { groupId: 'h', topics: null }] }, 2]],
+  [8, (version) => version >= 10 ? [{ groupId: 'g', generationIdOrMemberEpoch: -1, memberId: '', topics: [{ topicId: zeroUuid, partitions: topics[0]!.partitions }] }, 1] : [{ groupId: 'g', generationIdOrMemberEpoch: -1, memberId: '', topics }, 1]],
+  [9, (version) => version >= 10 ? [{ groups: [{ groupId: 'g', topics: [{ topicId: zeroUuid, partitionIndexes: [0, 1] }] }, { groupId: 'h', topics: null }] }, 2] : version < 8 ? [{ groupId: 'g', topics: [fetched] }, 1] : [{ groups: [{ groupId: 'g', topics: [fetched] }, { groupId: 'h', topics: null }] }, 2]],
   [11, () => [{ groupId: 'g', sessionTimeoutMs: 1, memberId: '', protocolType: 'consumer', protocols: [{ name: 'range', metadata: new Uint8Array(1) }] }, 0]],
   [12, () => [{ groupId: 'g', generationId: 1, memberId: 'm' }, 0]],
   [13, (version) => version < 3 ? [{ groupId: 'g', memberId: 'm' }, 0] : [{ groupId: 'g', members: [{ memberId: 'm', groupInstanceId: null }, { memberId: '', groupInstanceId: 'i' }] }, 2]],
@@ -27,6 +28,8 @@ const samples = new Map<number, (version: number) => readonly [request: object, 
   [16, () => [{}, 0]],
   [42, () => [{ groupsNames: ['g', 'h', 'g'] }, 3]],
   [47, () => [{ groupId: 'g', topics: [] }, 0]],
+  [68, () => [{ groupId: 'g', memberId: 'm', memberEpoch: 3 }, 0]],
+  [69, () => [{ groupIds: ['g', 'h', 'g'], includeAuthorizedOperations: false }, 3]],
 ])
 
 describe('served versions of groups', () => {
@@ -53,10 +56,12 @@ describe('served versions of groups', () => {
     for (const { key, min } of versionRanges) expect(min, apiName(key)).toBeLessThanOrEqual(floor.get(key) ?? 0)
   })
 
-  it('quirks 54 and 55: the new protocol is not advertised, so that no client asks for it first', async () => {
+  it('quirk 55: the feature group.version is at 1, so that clients use the consumer protocol; versions before 4 name no feature that may be at 0', async () => {
     const world = await GroupWorld.start()
-    const { apiKeys } = await world.client().call(apiVersionsApi, 0, {})
-    expect(apiKeys.filter(({ apiKey }) => apiKey === 68 || apiKey === 69)).toEqual([])
+    const software = { clientSoftwareName: 'test', clientSoftwareVersion: '1' }
+    const finalized = { finalizedFeaturesEpoch: 0, finalizedFeatures: [{ name: 'group.version', minVersionLevel: 1, maxVersionLevel: 1 }] }
+    expect(await world.client().call(apiVersionsApi, 4, software)).toMatchObject({ supportedFeatures: [{ name: 'group.version', minVersion: 0, maxVersion: 1 }], ...finalized })
+    expect(await world.client().call(apiVersionsApi, 3, software)).toMatchObject({ supportedFeatures: [], ...finalized })
   })
 
   it.each(versionRanges)('API $key, $min to $max: every version is answered, in that version\'s form, with one result for each thing asked for (quirk 54)', async ({ key, min, max }) => {
