@@ -16,7 +16,10 @@ export class MillraceError extends Error {
 
   /** `words`: what it says in place of the template, where somebody else has said it in a whole sentence: a broker that was asked. */
   constructor(code: ErrorCode, details: ErrorDetails = {}, cause?: unknown, words?: string) {
+    const { stackTraceLimit } = Error
+    if (stackless) Error.stackTraceLimit = 0
     super(words ?? fillTemplate(errorTable[code].template, details), cause === undefined ? undefined : { cause })
+    if (stackless) Error.stackTraceLimit = stackTraceLimit
     this.code = code
     this.details = details
   }
@@ -24,6 +27,22 @@ export class MillraceError extends Error {
   /** The row of the table: kind, whether a retry may help, the Kafka code and the HTTP status. */
   get row(): ErrorRow {
     return errorTable[this.code]
+  }
+}
+
+let stackless = false
+
+/**
+ * Runs `work`, in which errors of the table have no stack: they are answers to somebody who may have asked for thousands of things that are not there, and
+ * a stack takes more time and memory than all the rest of such an answer. Other errors have theirs.
+ */
+export function withoutStacks<T>(work: () => T): T {
+  const before = stackless
+  stackless = true
+  try {
+    return work()
+  } finally {
+    stackless = before
   }
 }
 

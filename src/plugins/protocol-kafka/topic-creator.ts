@@ -1,5 +1,5 @@
 import { isMillraceError } from '../../kernel/errors/index.ts'
-import { type Controller } from '../../kernel/ports/controller.ts'
+import { type Controller, type CreatedTopic } from '../../kernel/ports/controller.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { apiKeys } from '../../wire/api-keys.ts'
 import { kafkaErrors } from '../../wire/kafka-error-codes.ts'
@@ -9,6 +9,9 @@ import { withDeadline } from './with-deadline.ts'
 
 /** A client waits so long for a topic that its question creates; after that it is told to ask again. */
 const waitMs = 2000
+
+/** So many are created with one command. */
+const topicsAtOnce = 100
 
 /** Creates topics with the broker's defaults because somebody asked for them. Two who ask for one topic wait for one creation. */
 export class TopicCreator {
@@ -34,10 +37,20 @@ export class TopicCreator {
     withDeadline(this.tools.deadlines, waitMs, all, () => { done(codes) })
   }
 
+  /** In slices, each when the one before is done and others had their turn: a client may ask for thousands. */
   private create(names: readonly string[]): void {
-    if (names.length === 0) return
-    const topics = names.map((name) => ({ name, partitions: -1, replicationFactor: -1, assignment: undefined, configs: new Map<string, string>() }))
-    const creation = this.controller.createTopics(topics, false)
+    let before: Promise<unknown> | undefined
+    for (let at = 0; at < names.length; at += topicsAtOnce) {
+      const slice = names.slice(at, at + topicsAtOnce)
+      const topics = slice.map((name) => ({ name, partitions: -1, replicationFactor: -1, assignment: undefined, configs: new Map<string, string>() }))
+      const creation = before === undefined ? this.controller.createTopics(topics, false) : before.then(() => this.controller.createTopics(topics, false))
+      const turn = (): Promise<void> => new Promise((resolve) => { this.tools.timers.soon(resolve) })
+      before = creation.then(turn, turn)
+      this.follow(slice, creation)
+    }
+  }
+
+  private follow(names: readonly string[], creation: Promise<readonly CreatedTopic[]>): void {
     names.forEach((name, index) => {
       const made = creation.then(async (created) => {
         const { id, error } = created[index]!

@@ -1,4 +1,5 @@
 import { randomUuid } from '../../../base/uuid.ts'
+import { withoutStacks } from '../../../kernel/errors/index.ts'
 import { type Uuid } from '../../../kernel/model/ids.ts'
 import { type BrokerRegistration, type CreatedTopic, type CreateTopic, type DeletedTopic } from '../../../kernel/ports/controller.ts'
 import { decideRegistration } from './broker-registry.ts'
@@ -63,8 +64,8 @@ export class ControllerMachine {
     const { image, rules } = this
     switch (command.type) {
       case 'bootstrap': return decideBootstrap(command.clusterId)
-      case 'createTopics': return decideCreation(image, command.topics, command.validateOnly, rules, nextUint32, freshId(nextUint32))
-      case 'deleteTopics': return decideDeletion(image, command.topics, rules)
+      case 'createTopics': return withoutStacks(() => decideCreation(image, command.topics, command.validateOnly, rules, nextUint32, freshId(nextUint32)))
+      case 'deleteTopics': return withoutStacks(() => decideDeletion(image, command.topics, rules))
       case 'confirmRemovals': return decideConfirmation(image, command.nodeId, command.topicIds)
       case 'registerBroker': return decideRegistration(image, command.registration)
       case 'allocateProducerIds': return decideProducerIds(image, command.nodeId, command.brokerEpoch)

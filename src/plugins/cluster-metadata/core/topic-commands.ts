@@ -86,6 +86,7 @@ class TopicCreation {
   private readonly brokers: readonly number[]
   private readonly namesByKey = new Map<string, string>()
   private readonly ids = new Set<Uuid>()
+  private readonly configsByOverrides = new Map<string, CreatedTopic['configs']>()
   private partitions = 0
 
   constructor(image: MetadataImage, rules: TopicRules, nextUint32: () => number, newTopicId: NewTopicId) {
@@ -105,12 +106,20 @@ class TopicCreation {
     this.partitions += placement.length
     this.namesByKey.set(collisionKey(name), name)
     const id = validateOnly ? zeroUuid : this.record(name, placement, overrides)
-    const configs = resolveTopicConfigs(overrides, this.rules.brokerValue)
     return {
       name, error: undefined, id, partitions: placement.length, replicationFactor: placement[0]!.length,
-      configs: configs.map(({ row, text, source }) => ({ name: row.name, value: text, source })),
-      warnings,
+      configs: this.configsOf(overrides), warnings,
     }
+  }
+
+  /** Topics of one request mostly have the same settings: one list for all that have. */
+  private configsOf(overrides: ReadonlyMap<string, string>): CreatedTopic['configs'] {
+    const key = JSON.stringify([...overrides])
+    const known = this.configsByOverrides.get(key)
+    if (known !== undefined) return known
+    const configs = resolveTopicConfigs(overrides, this.rules.brokerValue).map(({ row, text, source }) => ({ name: row.name, value: text, source }))
+    this.configsByOverrides.set(key, configs)
+    return configs
   }
 
   private checkName(name: string): void {

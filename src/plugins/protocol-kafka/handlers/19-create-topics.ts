@@ -53,10 +53,11 @@ export class CreateTopicsHandler implements ProtocolHandler {
       return
     }
     const done = new Map<string, CreatedTopic>()
+    const settings = settingsToWire()
     withDeadline(this.tools.deadlines, request.timeoutMs, this.create(wanted, request.validateOnly, done), (error) => {
       for (const { name } of wanted) {
         const topic = done.get(name)
-        answers.set(name, topic === undefined ? this.failed(name, error, exchange) : this.answer(topic, exchange, request.validateOnly))
+        answers.set(name, topic === undefined ? this.failed(name, error, exchange) : this.answer(topic, exchange, request.validateOnly, settings))
       }
       exchange.reply({ topics: [...answers.values()] } satisfies Response)
     })
@@ -75,7 +76,7 @@ export class CreateTopicsHandler implements ProtocolHandler {
     return { topics: request.topics.map(({ name }) => refuse(name, errorCode, null)) }
   }
 
-  private answer(topic: CreatedTopic, exchange: Exchange, validateOnly: boolean): Answer {
+  private answer(topic: CreatedTopic, exchange: Exchange, validateOnly: boolean, settings: SettingsToWire): Answer {
     if (topic.error !== undefined) return this.failed(topic.name, topic.error, exchange)
     for (const warning of validateOnly ? [] : topic.warnings) this.logger.warn(`topic ${topic.name}: ${warning}`, { topic: topic.name })
     return {
@@ -85,7 +86,7 @@ export class CreateTopicsHandler implements ProtocolHandler {
       errorMessage: null,
       numPartitions: topic.partitions,
       replicationFactor: topic.replicationFactor,
-      configs: topic.configs.map(({ name, value, source }) => ({ name, value, readOnly: false, configSource: configSources[source], isSensitive: false })),
+      configs: settings(topic.configs),
     }
   }
 
@@ -95,6 +96,21 @@ export class CreateTopicsHandler implements ProtocolHandler {
     if (isMillraceError(error)) return refuse(name, code, error.message)
     this.logger.error('a topic could not be created', { topic: name, error })
     return refuse(name, code, 'the broker failed; its log says why')
+  }
+}
+
+type SettingsToWire = (configs: CreatedTopic['configs']) => Answer['configs']
+
+/** Topics that have the same list of settings get the same answer for it. */
+function settingsToWire(): SettingsToWire {
+  const known = new Map<CreatedTopic['configs'], Answer['configs']>()
+  return (configs) => {
+    let answer = known.get(configs)
+    if (answer === undefined) {
+      answer = configs.map(({ name, value, source }) => ({ name, value, readOnly: false, configSource: configSources[source], isSensitive: false }))
+      known.set(configs, answer)
+    }
+    return answer
   }
 }
 

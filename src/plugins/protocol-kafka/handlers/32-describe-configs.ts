@@ -4,7 +4,7 @@ import {
 } from '../../../kernel/config/describe-configs.ts'
 import { type BrokerValue } from '../../../kernel/config/resolve-topic-settings.ts'
 import { type StoreLimits } from '../../../kernel/config/store-limits.ts'
-import { isMillraceError, MillraceError } from '../../../kernel/errors/index.ts'
+import { isMillraceError, MillraceError, withoutStacks } from '../../../kernel/errors/index.ts'
 import { checkTopicName } from '../../../kernel/model/topic-name.ts'
 import { type BrokerSettings } from '../../../kernel/ports/broker-settings.ts'
 import { type ClusterMetadata } from '../../../kernel/ports/cluster-metadata.ts'
@@ -45,7 +45,8 @@ export class DescribeConfigsHandler implements ProtocolHandler {
   }
 
   handle(request: DescribeConfigsRequest, exchange: Exchange): void {
-    exchange.reply({ throttleTimeMs: 0, results: distinct(request.resources).map((resource) => this.describe(resource, request, exchange)) } satisfies Response)
+    const results = withoutStacks(() => distinct(request.resources).map((resource) => this.describe(resource, request, exchange)))
+    exchange.reply({ throttleTimeMs: 0, results } satisfies Response)
   }
 
   failure(request: DescribeConfigsRequest, errorCode: number): Response {

@@ -12,6 +12,7 @@ import { leaderOf, LeaderHints, noLeader } from '../partition-leader.ts'
 import { type ServingTools } from '../serving-tools.ts'
 import { type TopicEntry } from '../topic-lookup.ts'
 import { FetchPartition, type FetchProgress } from './fetch-partition.ts'
+import { distinctPartitions } from './fetch-topics.ts'
 
 export interface FetchParts {
   readonly tools: ServingTools
@@ -49,6 +50,7 @@ export class FetchRun implements Expiring, FetchProgress {
   readonly request: FetchRequest
   private readonly handler: FetchHost
   private readonly exchange: Exchange
+  private readonly topics: FetchRequest['topics']
   private readonly partitions: FetchPartition[] = []
   private deadline: Deadline | undefined
   private waiting = false
@@ -68,7 +70,8 @@ export class FetchRun implements Expiring, FetchProgress {
     this.handler = handler
     this.request = request
     this.exchange = exchange
-    for (const topic of request.topics) {
+    this.topics = distinctPartitions(request.topics, this.byId)
+    for (const topic of this.topics) {
       for (const partition of topic.partitions) this.partitions.push(new FetchPartition(this, topic, partition))
     }
   }
@@ -261,7 +264,7 @@ export class FetchRun implements Expiring, FetchProgress {
     const { exchange, partitions, totalBytes, handler } = this
     const hints = this.urgent > 0 && exchange.apiVersion >= 16 ? new LeaderHints(handler.parts.metadata, exchange.listener) : undefined
     let at = 0
-    const responses = this.request.topics.map(({ topic, topicId, partitions: { length } }) => ({
+    const responses = this.topics.map(({ topic, topicId, partitions: { length } }) => ({
       topic, topicId, partitions: partitions.slice(at, at += length).map((partition) => this.data(partition, hints)),
     }))
     const response = { errorCode: kafkaErrors.NONE, sessionId: 0, responses, nodeEndpoints: hints?.endpoints() ?? [] }

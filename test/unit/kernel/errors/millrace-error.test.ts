@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { errorText, MillraceError, reasonOf } from '../../../../src/kernel/errors/index.ts'
+import { errorText, MillraceError, reasonOf, withoutStacks } from '../../../../src/kernel/errors/index.ts'
 
 it('a message is the same whether the error is made or only answered with, and repeats no more than the beginning of a long detail', () => {
   const details = { topic: 'x'.repeat(32_767), reason: 'it is long' }
@@ -24,4 +24,13 @@ describe('an error inside of another', () => {
 it('an error says what somebody else has said in its place, and keeps its details', () => {
   const error = new MillraceError('MR_TOPIC_EXISTS', { topic: 'orders' }, undefined, 'Topic \'orders\' already exists.')
   expect([error.message, error.details, error.code]).toEqual(['Topic \'orders\' already exists.', { topic: 'orders' }, 'MR_TOPIC_EXISTS'])
+})
+
+it('errors that are made in thousands have no stack, and those around them have theirs', () => {
+  const make = (): Error => new MillraceError('MR_TOPIC_UNKNOWN', { topic: 't' })
+  const within = withoutStacks(() => [make(), withoutStacks(make), make(), new Error('a fault')])
+  expect(within.map(({ stack }) => /\n\s+at /.test(stack!))).toEqual([false, false, false, true])
+  expect(within[0]).toMatchObject({ code: 'MR_TOPIC_UNKNOWN', message: 'topic t does not exist' })
+  expect(() => withoutStacks(() => { throw make() })).toThrow('topic t does not exist')
+  expect(make().stack).toMatch(/\n\s+at /)
 })

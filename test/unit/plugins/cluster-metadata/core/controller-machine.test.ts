@@ -36,6 +36,20 @@ describe('creating topics', () => {
     expect(benchWithBrokers(1).create('a', 'b', 'a').map(kafkaCode)).toEqual([42, 0, 42])
   })
 
+  it('thousands that are refused are answered without a stack each', () => {
+    const bench = benchWithBrokers(1)
+    const bad = bench.create('a/b', 'a'.repeat(250), newTopic('b', { partitions: 0 }), newTopic('c', { configs: new Map([['retention.mss', '1']]) }))
+    const { reply } = bench.decide({ type: 'deleteTopics', topics: [{ name: 'nobody', id: zeroUuid }] })
+    for (const { error } of [...bad, ...reply]) expect(error!.stack).not.toMatch(/\n\s+at /)
+  })
+
+  it('topics with equal settings share one list of them, others have their own', () => {
+    const configs = new Map([['retention.ms', '7']])
+    const [a, b, c, d] = benchWithBrokers(1).create('a', 'b', newTopic('c', { configs }), newTopic('d', { configs }))
+    expect([a!.configs === b!.configs, c!.configs === d!.configs, a!.configs === c!.configs]).toEqual([true, true, false])
+    expect(c!.configs.find(({ name }) => name === 'retention.ms')).toEqual({ name: 'retention.ms', value: '7', source: 'topic' })
+  })
+
   it('quirk 20: an assignment excludes the counts', () => {
     const assignment = [[1], [1]]
     const bench = benchWithBrokers(1)

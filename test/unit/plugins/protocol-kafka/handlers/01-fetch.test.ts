@@ -19,6 +19,34 @@ async function settled(promise: Promise<unknown>): Promise<boolean> {
   return done
 }
 
+describe('a partition that is named many times', () => {
+  it('is read, waited for and answered once, at its first place, with what was said last; by name and by id', async () => {
+    const broker = await TestBroker.start()
+    const [replica] = broker.cluster.topic('t', 2)
+    broker.cluster.topic('u')
+    const waits: number[] = []
+    const wait = replica!.wait.bind(replica)
+    replica!.wait = (waiter) => {
+      waits.push(waiter.offset)
+      wait(waiter)
+    }
+    const one = (partition: number, fetchOffset: number) => ({ partition, fetchOffset, partitionMaxBytes: 1000 })
+    const many = [...Array.from({ length: 5000 }, () => one(0, 9)), one(1, 0), one(0, 0)]
+    const topics = [{ topic: 't', partitions: many }, { topic: 'u', partitions: [one(0, 0)] }, { topic: 't', partitions: [one(1, 0), one(0, 0)] }]
+    const idOf = (topic: string): string => broker.cluster.topics.get(topic)!.id
+    for (const version of [12, 13]) {
+      const named = version === 12 ? topics : topics.map(({ topic, partitions }) => ({ topicId: idOf(topic), partitions }))
+      const call = broker.connect().call(fetchApi, version, { maxWaitMs: 500, minBytes: 1, maxBytes: 1_000_000, forgottenTopicsData: [], topics: named })
+      await turn()
+      expect(waits.splice(0)).toHaveLength(1)
+      broker.timers.advance(500)
+      const { responses } = await call
+      expect(responses.map((response) => [version === 12 ? response.topic : response.topicId, response.partitions.map(({ partitionIndex, errorCode }) => [partitionIndex, errorCode])]))
+        .toEqual([[version === 12 ? 't' : idOf('t'), [[0, 0], [1, 0]]], [version === 12 ? 'u' : idOf('u'), [[0, 0]]]])
+    }
+  })
+})
+
 describe('waiting', () => {
   it('quirk 34: a fetch waits for minBytes, and is answered when they are there', async () => {
     const broker = await TestBroker.start()

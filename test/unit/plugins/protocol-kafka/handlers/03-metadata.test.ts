@@ -49,6 +49,28 @@ describe('Metadata', () => {
     expect(broker.cluster.creations).toEqual([])
   })
 
+  it('thousands of unknown topics are created a hundred at a time, and others have their turn between', async () => {
+    const broker = await TestBroker.start()
+    const asked = Array.from({ length: 450 }, (_, index) => ({ name: `t-${index}` }))
+    const atOnce: number[] = []
+    let before = 0
+    const turns = broker.cluster.createTopics.bind(broker.cluster)
+    broker.cluster.createTopics = (topics, validateOnly) => {
+      atOnce.push(topics.length)
+      return turns(topics, validateOnly)
+    }
+    let isDone = false
+    const call = broker.connect().call(metadataApi, 12, { topics: asked }).finally(() => { isDone = true })
+    while (!isDone) {
+      await turn(1)
+      broker.timers.advance(0)
+      expect(atOnce.length - before).toBeLessThanOrEqual(1)
+      before = atOnce.length
+    }
+    expect(atOnce).toEqual([100, 100, 100, 100, 50])
+    expect((await call).topics.map(({ name, errorCode }) => [name, errorCode])).toEqual(asked.map(({ name }) => [name, 0]))
+  })
+
   it('two who ask for one unknown topic wait for one creation; one that takes too long is 5, which clients retry', async () => {
     const broker = await TestBroker.start()
     const gate = deferred()
