@@ -11,6 +11,7 @@ const catalog: Readonly<Record<string, () => Promise<{ readonly plugin: Plugin }
   'admin-http': () => import('../plugins/admin-http/index.ts'),
   'storage-local': () => import('../plugins/storage-local/index.ts'),
   'storage-memory': () => import('../plugins/storage-memory/index.ts'),
+  'retention': () => import('../plugins/retention/index.ts'),
   'coordination-single': () => import('../plugins/coordination-single/index.ts'),
   'cluster-metadata': () => import('../plugins/cluster-metadata/index.ts'),
   'replication-single': () => import('../plugins/replication-single/index.ts'),
@@ -18,7 +19,7 @@ const catalog: Readonly<Record<string, () => Promise<{ readonly plugin: Plugin }
   'protocol-kafka': () => import('../plugins/protocol-kafka/index.ts'),
 }
 
-const common = ['observability', 'coordination-single', 'cluster-metadata', 'replication-single', 'coordinator-group', 'protocol-kafka', 'admin-http']
+const common = ['observability', 'retention', 'coordination-single', 'cluster-metadata', 'replication-single', 'coordinator-group', 'protocol-kafka', 'admin-http']
 
 /** Which plugins a preset is made of. Their order is the order of contributions of equal standing. */
 export const presets: Readonly<Record<PresetName, readonly string[]>> = {

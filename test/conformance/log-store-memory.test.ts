@@ -12,7 +12,7 @@ const seed = seedOf(3)
 
 async function create(): Promise<LogStoreSubject> {
   const timers = new ManualTimers()
-  const store = new MemoryLogStore(timers.clock, timers, new SeededRandom(seed), new NodeCompression(), new BrokerSettingsMap())
+  const store = new MemoryLogStore(timers.clock, new SeededRandom(seed), new NodeCompression(), new BrokerSettingsMap())
   await store.start()
   return {
     store,

@@ -36,7 +36,7 @@ export interface LogStore {
   remove(topicId: Uuid, partition: number): void
   /** Takes a log out of service and keeps all of its bytes, for an operator to look at: it belongs to no topic that is known. */
   setAside(topicId: Uuid, partition: number): void
-  /** Applies retention by time and size and rolls by time, over all logs, now. It also runs by itself. */
+  /** Applies retention by time and size and rolls by time, over all logs, now. The plugin `retention` asks for it, at its times: a store has no schedule. */
   sweep(): SweepReport
   /** Makes everything appended so far durable, whatever the topics' durability. */
   flush(): Promise<void>

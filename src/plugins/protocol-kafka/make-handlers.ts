@@ -14,6 +14,7 @@ import { MetadataHandler } from './handlers/03-metadata.ts'
 import { FindCoordinatorHandler } from './handlers/10-find-coordinator.ts'
 import { CreateTopicsHandler } from './handlers/19-create-topics.ts'
 import { DeleteTopicsHandler } from './handlers/20-delete-topics.ts'
+import { DeleteRecordsHandler } from './handlers/21-delete-records.ts'
 import { InitProducerIdHandler } from './handlers/22-init-producer-id.ts'
 import { OffsetForLeaderEpochHandler } from './handlers/23-offset-for-leader-epoch.ts'
 import { DescribeConfigsHandler } from './handlers/32-describe-configs.ts'
@@ -44,6 +45,7 @@ export function makeHandlers({ config, tools, settings, identity, metadata, cont
     new FindCoordinatorHandler(tools, metadata, finders),
     new CreateTopicsHandler(controller, tools, logger),
     new DeleteTopicsHandler(controller, settings, tools, logger),
+    new DeleteRecordsHandler(tools, logger),
     new InitProducerIdHandler(new ProducerIdPool(controller, identity.nodeId, tools), logger),
     new OffsetForLeaderEpochHandler(tools),
     new DescribeConfigsHandler(metadata, settings, tools.topics),

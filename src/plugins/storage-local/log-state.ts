@@ -213,7 +213,8 @@ export class LogState {
     const known = position < segment.sizeBytes ? place?.next : undefined
     const next = known === undefined || known <= asked ? behind : known
     const damage = { topic, partition, path: segment.path('.log'), position, first, last: next - 1, reason }
-    this.world.integrity.damaged(damage)
+    // Of records that are deleted already, and only their segment is still there, nobody needs to be told.
+    if (damage.last >= this.start) this.world.integrity.damaged(damage)
     return new MillraceError('MR_LOG_ROTTEN', { ...damage, next })
   }
 

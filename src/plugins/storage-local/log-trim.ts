@@ -1,6 +1,7 @@
 import { isMillraceError } from '../../kernel/errors/index.ts'
 import { expiredSegments, type AgingSegment } from '../../kernel/log/retention-policy.ts'
 import { mayCloseByTime } from '../../kernel/log/roll-policy.ts'
+import { type LogDamage } from './core/integrity-ledger.ts'
 import { type Segment } from './io/segment.ts'
 import { hideSegment } from './io/segment-removal.ts'
 import { type LogState } from './log-state.ts'
@@ -132,10 +133,13 @@ function hideLater(log: LogState, segments: readonly Segment[]): void {
 
 /** What is damaged goes with what it is in; that is told, since nobody can look at it any more. */
 function forgetDamage(log: LogState, segment: Segment, sizeBytes = 0): void {
-  const damages = log.world.integrity.forget(segment.path('.log'), sizeBytes)
+  tellForgotten(log, log.world.integrity.forget(segment.path('.log'), sizeBytes))
+}
+
+function tellForgotten(log: LogState, damages: readonly LogDamage[]): void {
   if (damages.length === 0) return
   const { topic, partition } = log.id
-  log.world.logger.warn('damaged records are deleted with their segment', { topic, partition, path: segment.path('.log'), offsets: damages.map(({ first, last }) => `${first} to ${last}`) })
+  log.world.logger.warn('damaged records are deleted with those around them', { topic, partition, path: damages[0]!.path, offsets: damages.map(({ first, last }) => `${first} to ${last}`) })
 }
 
 /** Raises the start of the log; what lies wholly below is freed later. */
@@ -153,6 +157,7 @@ export function deletePrefix(log: LogState, offset: number): void {
       throw error
     }
     log.epochs.truncateStart(offset)
+    tellForgotten(log, log.world.integrity.forgetBelow(log.id, offset))
     let below = 0
     while (below < log.segments.length - 1 && log.segments[below]!.endOffset <= offset) below++
     dropSegments(log, below)

@@ -109,7 +109,6 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     logger.info('logs are loaded', { logs: this.byTopic.size, ms: Math.round(clock.monotonicMs() - beganMs), ...loader.found })
     this.started = true
     this.scrubber.start()
-    this.every(settings.integer('log.retention.check.interval.ms'), () => this.sweep())
     this.every(settings.integer('log.flush.offset.checkpoint.interval.ms'), () => this.each(home => home.checkpointRecovery()))
     this.every(settings.integer('replica.high.watermark.checkpoint.interval.ms'), () => this.each(home => home.checkpointWatermarks()))
   }

@@ -3,7 +3,7 @@ import { partitionName } from '../../kernel/log/checkpoint-text.ts'
 import { type PartitionId, type Uuid } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
-import { type Clock, type Random, type Timer, type Timers } from '../../kernel/ports/clock.ts'
+import { type Clock, type Random } from '../../kernel/ports/clock.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { type DirectoryStatus, type LogStore, type SweepReport } from '../../kernel/ports/log-store.ts'
@@ -13,26 +13,18 @@ import { MemoryLog, type MemoryLogWorld } from './memory-log.ts'
 export class MemoryLogStore implements LogStore, Lifecycle {
   private readonly byName = new Map<string, MemoryLog>()
   private readonly world: MemoryLogWorld
-  private readonly timers: Timers
-  private readonly sweepIntervalMs: number
   private readonly directoryId: Uuid
-  private sweepTimer: Timer | undefined
 
-  constructor(clock: Clock, timers: Timers, random: Random, compression: Compression, settings: BrokerSettings) {
+  constructor(clock: Clock, random: Random, compression: Compression, settings: BrokerSettings) {
     this.world = { clock, random, compression, producerExpirationMs: settings.integer('producer.id.expiration.ms') }
-    this.timers = timers
-    this.sweepIntervalMs = settings.integer('log.retention.check.interval.ms')
     this.directoryId = randomUuid(() => Math.floor(random.fraction() * 0x1_0000_0000))
   }
 
   start(): Promise<void> {
-    this.sweepLater()
     return Promise.resolve()
   }
 
   stop(): Promise<void> {
-    this.sweepTimer?.cancel()
-    this.sweepTimer = undefined
     for (const log of this.byName.values()) log.close()
     this.byName.clear()
     return Promise.resolve()
@@ -86,13 +78,6 @@ export class MemoryLogStore implements LogStore, Lifecycle {
     let usedBytes = 0
     for (const log of this.byName.values()) usedBytes += log.sizeBytes
     return [{ path: '', id: this.directoryId, offline: undefined, partitions: this.byName.size, usedBytes }]
-  }
-
-  private sweepLater(): void {
-    this.sweepTimer = this.timers.after(this.sweepIntervalMs, () => {
-      this.sweep()
-      this.sweepLater()
-    })
   }
 }
 

@@ -151,13 +151,6 @@ export const trimClaims: readonly LogStoreClaim[] = [
     checkEqual(subject.store.sweep().segmentsRolled, 1, 'segments closed by a sweep')
     checkEqual(subject.store.sweep().segmentsRolled, 0, 'segments closed by a second one: the active segment is empty')
   }),
-  claim('retention runs by itself, every log.retention.check.interval.ms', async subject => {
-    const log = newLog(subject, { segmentBytes: 150, retentionBytes: 100, retentionMs: -1 })
-    fill(log, 10)
-    log.raiseHighWatermark(10)
-    subject.advance(300_001)
-    check(log.startOffset > 0, 'the log start has moved')
-  }),
   claim('settings hold from the next append or sweep on', async subject => {
     const log = newLog(subject, { segmentBytes: 150, retentionBytes: -1, retentionMs: -1 })
     fill(log, 10)

@@ -254,6 +254,14 @@ const administration: readonly SuiteCheck[] = [
     const found = await admin.listOffsets((['beginning', 'end', { timestamp: 1_700_000_000_003 }] as const).map(at => ({ topic: name, partition: 0, at })))
     assert.deepEqual(found.map(each => each.offset), [0, 5, 3])
   }),
+  check('deletes records, and reads on from what is left', async ({ client, admin, topic }) => {
+    const name = await topic()
+    await client.producer().sendMany(Array.from({ length: 10 }, (_, index) => ({ topic: name, value: String(index) })))
+    assert.deepEqual(await admin.deleteRecords([{ topic: name, partition: 0, beforeOffset: 4 }]), [{ topic: name, partition: 0, logStartOffset: 4 }])
+    const consumer = client.consumer()
+    consumer.assign(all(name, 1))
+    assert.equal((await read(consumer, 6))[0]!.text(), '4')
+  }),
 ]
 
 /** Of brokers that serve more than what a client cannot do without. */
@@ -271,14 +279,6 @@ const further: readonly SuiteCheck[] = [
     await admin.createPartitions([{ name, partitions: 3 }])
     const { offset } = await client.producer().send({ topic: name, partition: 2, value: 'x' })
     assert.equal(offset, 0)
-  }),
-  check('deletes records, and reads on from what is left', async ({ client, admin, topic }) => {
-    const name = await topic()
-    await client.producer().sendMany(Array.from({ length: 10 }, (_, index) => ({ topic: name, value: String(index) })))
-    assert.deepEqual(await admin.deleteRecords([{ topic: name, partition: 0, beforeOffset: 4 }]), [{ topic: name, partition: 0, logStartOffset: 4 }])
-    const consumer = client.consumer()
-    consumer.assign(all(name, 1))
-    assert.equal((await read(consumer, 6))[0]!.text(), '4')
   }),
 ]
 

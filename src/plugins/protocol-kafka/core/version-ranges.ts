@@ -26,6 +26,7 @@ export const versionRanges: readonly VersionRange[] = [
   { key: 18, min: 0, max: 4 },
   { key: 19, min: 2, max: 7 },
   { key: 20, min: 1, max: 6 },
+  { key: 21, min: 0, max: 2 },
   { key: 22, min: 0, max: 5 },
   { key: 23, min: 2, max: 4 },
   { key: 32, min: 1, max: 4 },

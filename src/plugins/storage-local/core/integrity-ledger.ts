@@ -52,6 +52,13 @@ export class IntegrityLedger {
     for (const { path, position } of this.of(id)) this.found.delete(`${path} ${position}`)
   }
 
+  /** Its records below `offset` were deleted: nobody can ask for them any more. Gives what is forgotten. */
+  forgetBelow(id: Pick<LogDamage, 'topic' | 'partition'>, offset: number): LogDamage[] {
+    const gone = this.of(id).filter(({ last }) => last < offset)
+    for (const { path, position } of gone) this.found.delete(`${path} ${position}`)
+    return gone
+  }
+
   /** Whether the place is known to be damaged. */
   knows(path: string, position: number): boolean {
     return this.found.has(`${path} ${position}`)

@@ -1,12 +1,12 @@
-import { fetchApi, listOffsetsApi, offsetForLeaderEpochApi, produceApi } from '../../../../src/wire/index.ts'
+import { deleteRecordsApi, fetchApi, listOffsetsApi, offsetForLeaderEpochApi, produceApi } from '../../../../src/wire/index.ts'
 import { batch, madeAt } from '../batches.ts'
 import { scenario, type Scenario, type Talk } from '../scenario.ts'
 
 type Draft = Parameters<typeof ask>[4]
 
 /** Three batches of 3, 2 and 4 records at offsets 0, 3 and 5, each 1000 ms younger. */
-async function filled (talk: Talk, label: string): Promise<string> {
-  const name = await talk.create(label, 2)
+async function filled (talk: Talk, label: string, configs: Readonly<Record<string, string>> = {}): Promise<string> {
+  const name = await talk.create(label, 2, configs)
   for (const [i, count] of [3, 2, 4].entries()) {
     await talk.quietly(produceApi, 8, {
       acks: -1, timeoutMs: 5000,
@@ -105,8 +105,34 @@ const epochs: Scenario['run'] = async (talk, version) => {
   await list('unknown topic', { leaderEpoch: 0 }, talk.topic('missing'))
 }
 
+const deletions: Scenario['run'] = async (talk, version) => {
+  const name = await filled(talk, 'deletions')
+  const remove = async (step: string, partitions: { partitionIndex?: number; offset: number }[], topic = name): Promise<void> => {
+    await talk.ask(step, deleteRecordsApi, version, { topics: [{ name: topic, partitions: partitions.map(p => ({ partitionIndex: 0, ...p })) }], timeoutMs: 5000 },
+      // Kafka answers in an order of its own
+      answer => answer.topics.flatMap(t => [...t.partitions].sort((a, b) => a.partitionIndex - b.partitionIndex)))
+    await talk.ask(`${step}, and the start of the log`, listOffsetsApi, 2, { replicaId: -1, topics: [{ name: topic, partitions: [{ partitionIndex: 0, timestamp: -2 }] }] })
+    await talk.ask(`${step}, and what a fetch gives`, fetchApi, 11, {
+      maxWaitMs: 0, minBytes: 0, sessionEpoch: -1, topics: [{ topic, partitions: [{ partition: 0, fetchOffset: 1, partitionMaxBytes: 1 << 20 }] }],
+    }, answer => answer.responses.flatMap(t => t.partitions.map(({ errorCode, logStartOffset, highWatermark }) => ({ errorCode, logStartOffset, highWatermark }))))
+  }
+  await remove('nothing', [{ offset: 0 }])
+  await remove('within a batch', [{ offset: 2 }])
+  await remove('below the start', [{ offset: 1 }])
+  await remove('above the end', [{ offset: 10 }])
+  for (const offset of [-2, -100]) await remove(`to ${offset}`, [{ offset }])
+  await remove('unknown partition beside a good one', [{ partitionIndex: 9, offset: 1 }, { offset: 4 }])
+  await remove('an empty partition', [{ partitionIndex: 1, offset: -1 }])
+  await remove('no partitions', [])
+  await remove('all', [{ offset: -1 }])
+  await remove('unknown topic', [{ offset: 1 }], talk.topic('missing'))
+  await remove('compacted and deleted', [{ offset: 1 }], await talk.create('both', 1, { 'cleanup.policy': 'compact,delete' }))
+  await remove('compacted', [{ offset: 0 }], await talk.create('compacted', 1, { 'cleanup.policy': 'compact' }))
+}
+
 export const readScenarios: readonly Scenario[] = [
   scenario(fetchApi, 'what is read', [4, 16], fetches),
   scenario(listOffsetsApi, 'offsets by end and time', [1, 9], offsets),
+  scenario(deleteRecordsApi, 'starts of logs raised', [0, 2], deletions),
   scenario(offsetForLeaderEpochApi, 'ends of epochs', [2, 4], epochs),
 ]

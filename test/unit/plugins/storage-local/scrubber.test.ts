@@ -54,6 +54,22 @@ describe('the scrubber', () => {
     await store.stop()
   })
 
+  it('damage whose records were deleted is told of no more, also where its segment is still there and looked at again', async () => {
+    const files = await stopped(disk => { disk.flipBit(`${directory}/00000000000000000003.log`, 100, 3) })
+    const { store, logger, timers, log } = await scrubbing(files, 1 << 20)
+    await pass(timers, 100)
+    expect(log.damage).toEqual([expect.objectContaining({ first: 3, last: 3 })])
+    log.raiseHighWatermark(20)
+    log.deleteTo(5)
+    expect([log.damage, store.check().state]).toEqual([[], 'ok'])
+    expect(logger.lines.filter(({ message }) => message.startsWith('damaged records are deleted')).map(({ fields }) => fields)).toEqual([expect.objectContaining({ topic: 'orders', offsets: ['3 to 3'] })])
+    const { passes } = store.integrity
+    await pass(timers, 200)
+    expect(store.integrity.passes).toBeGreaterThan(passes)
+    expect([log.damage, store.check().state]).toEqual([[], 'ok'])
+    await store.stop()
+  })
+
   it('reads no faster than it is told', async () => {
     const files = await stopped(() => {})
     const { store, timers } = await scrubbing(files, 1000)
