@@ -272,7 +272,11 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
     replicas[partition]!.end(new MillraceError('MR_REPLICA_NOT_LEADER', { nodeId: this.nodeId, topic: topic.name, partition }))
     replicas[partition] = undefined
     this.log.warn('a partition is no longer placed here; its log is set aside', { ...id })
-    this.work.add(topic.name, { kind: 'set aside', run: () => void this.attempt('set aside', id, () => this.store.setAside(topic.id, partition)) })
+    this.setAsideLater(id)
+  }
+
+  private setAsideLater(id: PartitionId): void {
+    this.work.add(id.topic, { kind: 'set aside', run: () => void this.attempt('set aside', id, () => this.store.setAside(id.topicId, id.partition)) })
   }
 
   private attempt(what: string, { topic, topicId, partition }: PartitionId, run: () => void): boolean {
@@ -299,7 +303,7 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
         this.removeLater(id, removal)
       } else {
         this.log.error('a log belongs to no partition of this broker; it is set aside', { topic, topicId, partition, sizeBytes })
-        this.store.setAside(topicId, partition)
+        this.setAsideLater(id)
       }
     }
     for (const [topicId, nodeIds] of image.removals) {

@@ -68,7 +68,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
       openFiles: new OpenFiles(files, config.idleFilesMax),
       indexCache: new LruCache({ weightMax: config.indexCacheBytes, weigh: indexes => indexes.memoryBytes + 256 }),
       buffers: new BufferPool(config.readBufferBytes),
-      removals: new DelayedRemovals(files, world.timers),
+      removals: new DelayedRemovals(files, world.clock, world.timers),
       integrity: new IntegrityLedger(damage => {
         world.logger.error('a log is damaged: these records are not served, all others are', {
           ...damage, remedy: `restore the segment from a copy while the broker is stopped, or give these offsets up: delete the records below ${damage.last + 1}, or seek past them`,

@@ -112,6 +112,13 @@ describe('what was there at the start', () => {
     expect(log.lines).toMatchObject([{ level: 'error', fields: { topic: 'stray', partition: 3 } }])
   })
 
+  it('hundreds of logs that the metadata does not know are set aside in slices, after the start has resolved', async () => {
+    const { store, timers } = await start((_metadata, logs) => { for (let partition = 0; partition < 100; partition++) logs.put({ topic: 'stray', topicId: newTopicId(), partition }, 5) })
+    expect(store.done.length).toBeLessThan(50)
+    timers.runSoon()
+    expect(store.done).toHaveLength(100)
+  })
+
   it('a log of a partition that lies elsewhere, or of a former topic of the name, is set aside', async () => {
     const topicId = newTopicId()
     const { store, replicator } = await start((metadata, logs) => {
@@ -140,7 +147,7 @@ describe('the logs of a topic that was deleted', () => {
 
   it('before the start are removed by it, which is confirmed for this broker alone; a stranger is set aside all the same', async () => {
     const { metadata, store, timers } = await start(put)
-    expect(store.done).toEqual(['set aside stranger-0', 'remove gone-0', 'remove gone-1'])
+    expect(store.done).toEqual(['remove gone-0', 'set aside stranger-0', 'remove gone-1'])
     timers.advance(1000)
     expect([...metadata.removals]).toEqual([[deleted, [2]]])
   })
