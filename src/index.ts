@@ -17,15 +17,16 @@ export async function createBroker(options: BrokerOptions = {}): Promise<Broker>
 export { Broker } from './broker/broker.ts'
 export { defineConfig, type BrokerOptions, type PluginChoice, type PresetName } from './broker/broker-options.ts'
 export {
-  Admin, Client, Consumer, ConsumerRecord, createAdmin, createClient, createConsumer, createProducer, isMillraceError, MillraceError,
-  partitionOfKey, Producer,
+  Admin, bytes, Client, Consumer, ConsumerRecord, createAdmin, createClient, createConsumer, createProducer, isMillraceError, isUndecodable, json, MillraceError,
+  partitionOfKey, Producer, SerdeFault, text, topic, typedConsumer, TypedConsumer, TypedRecord, TypedTopic,
 } from './client/index.ts'
 export type {
-  AdminOptions, AlterConfigsOptions, Assignment, Bytes, ClientOptions, ClientWorld, CloseOptions, ClusterDescription, ConfigChange, ConfigChanges,
+  AdminOptions, AlterConfigsOptions, AnyTypedTopic, Assignment, Bytes, ClientOptions, ClientWorld, CloseOptions, ClusterDescription, ConfigChange, ConfigChanges,
   ConfigDescription, ConfigEntry, ConfigResource, ConfigSource, ConnectionSettings, ConsumerOptions, CreatedTopic, CreateTopicsOptions, DescribeConfigsOptions, ErrorCode,
-  HeadersToSend, InProcessSettings, ListOffsetsOptions, ListTopicsOptions, LogStart, MorePartitions, NewTopic, NodeInfo, OffsetAnswer,
-  OffsetFound, OffsetReset, OffsetWanted, Partitioner, PartitionInfo, PollOptions, ProducerOptions, ProducerRecord, QueryOptions, RecordMetadata,
-  RecordsToDelete, SaslOptions, Start, TopicDescription, TopicListing, TopicPartition,
+  HeadersToSend, InProcessSettings, JsonOptions, ListOffsetsOptions, ListTopicsOptions, LogStart, MorePartitions, NewTopic, NodeInfo, OffsetAnswer,
+  OffsetFound, OffsetReset, OffsetWanted, Partitioner, PartitionInfo, PollOptions, ProducerOptions, ProducerRecord, QueryOptions, RecordMetadata, RecordOf,
+  RecordsToDelete, RecordToSend, SaslOptions, Serde, SerdePlace, StandardSchema, Start, TopicDescription, TopicListing, TopicPartition, TopicSerdes,
+  TypedConsumerOptions, UndecodableRecordError,
 } from './client/index.ts'
 export { errorTable } from './kernel/errors/index.ts'
 export { definePlugin, type Plugin, type PluginDefinition } from './kernel/plugin/define-plugin.ts'

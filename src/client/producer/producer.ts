@@ -7,6 +7,8 @@ import { type ClientSettings } from '../client-options.ts'
 import { type ClientWorld } from '../client-world.ts'
 import { type BrokerPool } from '../cluster/broker-pool.ts'
 import { type Metadata } from '../cluster/metadata.ts'
+import { TypedSends } from '../typed/typed-sends.ts'
+import { isTypedTopic, type RecordToSend, type TypedTopic } from '../typed/typed-topic.ts'
 import { Accumulator } from './accumulator.ts'
 import { BatchOutcomes } from './batch-outcomes.ts'
 import { type FlushTicket } from './batch-receipt.ts'
@@ -45,6 +47,7 @@ export class Producer {
   private readonly outcomes: BatchOutcomes
   private readonly identity: ProducerIdentity
   private readonly sender: ProduceSender
+  private readonly typed: TypedSends
   private readonly unlisten: () => void
   private lastTopic: TopicQueue | undefined
   /** Topics with records that are in no batch yet, in the order in which they came to have some. */
@@ -66,6 +69,7 @@ export class Producer {
       world, client, settings, pool, metadata, accumulator: this.accumulator, identity: this.identity, outcomes: this.outcomes,
       isFlushing: () => this.flushing > 0,
     })
+    this.typed = new TypedSends({ take: record => this.take(record), takeMany: records => this.takeMany(records) })
     this.unlisten = metadata.onChange(() => { this.takeMetadata() })
   }
 
@@ -78,43 +82,41 @@ export class Producer {
    * MR_CLIENT_RECORD_TOO_LARGE, MR_CLIENT_RECORD_INVALID, MR_CLIENT_PARTITION_UNKNOWN, MR_CLIENT_AUTHENTICATION, MR_CLIENT_CLOSED, and otherwise with
    * the error that stands for the broker's answer.
    */
-  send(record: ProducerRecord): Promise<RecordMetadata> {
-    const topic = this.topicOf(record)
-    if (topic?.info === undefined || topic.waiting.size > 0 || !this.accumulator.hasRoom || this.closing !== undefined) {
-      return this.sendSlowly(topic, record)
-    }
-    try {
-      return this.append(topic, record).receipt.promise()
-    } catch (error) {
-      return Promise.reject(error as Error)
-    }
+  send(record: ProducerRecord): Promise<RecordMetadata>
+  /**
+   * Sends one record of a typed topic, encoded by its serdes; rejects with what `TypedTopic.encode` throws too. A record whose serde has to wait (for a schema
+   * registry, a validator) holds up those of its topic behind it, so the order stays that of the calls among typed records of a topic.
+   */
+  send<Key, Value>(topic: TypedTopic<string, unknown, unknown, Key, Value>, record: RecordToSend<NoInfer<Key>, NoInfer<Value>>): Promise<RecordMetadata>
+  send(first: unknown, record?: unknown): Promise<RecordMetadata> {
+    if (this.closing !== undefined) return Promise.reject(closedError('producer'))
+    if (record === undefined) return this.take(first as ProducerRecord)
+    return isTypedTopic(first) ? this.typed.send(first, record as RecordToSend<never, never>) : Promise.reject(invalid('send', 'before a second argument comes a topic that topic() made; without one it takes { topic, key, value }'))
   }
 
   /**
    * Sends many records for the price of one promise. Resolves with their places, in the order given, when all are acknowledged. Rejects with the first
    * failure, after all are settled; the others may have been stored.
    */
-  sendMany(records: readonly ProducerRecord[]): Promise<RecordMetadata[]> {
-    if (!isArray(records)) return Promise.reject(invalid('sendMany', `it was given ${kindOf(records)}; it takes an array of records`))
-    const many = new ManyReceipts(records.length)
-    for (let index = 0; index < records.length; index++) {
-      const record = records[index]!
-      const topic = this.topicOf(record)
-      if (topic?.info === undefined || topic.waiting.size > 0 || !this.accumulator.hasRoom || this.closing !== undefined) {
-        many.addPromise(index, this.sendSlowly(topic, record))
-        continue
-      }
-      try {
-        many.addRecord(index, this.append(topic, record).receipt)
-      } catch (error) {
-        many.addPromise(index, Promise.reject(error as Error))
-      }
-    }
-    return many.all()
+  sendMany(records: readonly ProducerRecord[]): Promise<RecordMetadata[]>
+  /** Sends many records of a typed topic; none of them when one cannot be encoded. */
+  sendMany<Key, Value>(topic: TypedTopic<string, unknown, unknown, Key, Value>, records: readonly RecordToSend<NoInfer<Key>, NoInfer<Value>>[]): Promise<RecordMetadata[]>
+  sendMany(first: unknown, records?: unknown): Promise<RecordMetadata[]> {
+    const given = records ?? first
+    if (!isArray(given)) return Promise.reject(invalid('sendMany', `it was given ${kindOf(given)}; it takes an array of records`))
+    if (this.closing !== undefined) return Promise.reject(closedError('producer'))
+    if (records === undefined) return this.takeMany(first as readonly ProducerRecord[])
+    return isTypedTopic(first) ? this.typed.sendMany(first, records as readonly RecordToSend<never, never>[]) : Promise.reject(invalid('sendMany', 'before a second argument comes a topic that topic() made; without one it takes [{ topic, key, value }]'))
   }
 
   /** Sends at once what is batched, and resolves when all that was given to `send` before is settled, well or badly. */
   flush(): Promise<void> {
+    const handedOn = this.typed.handedOn()
+    if (handedOn === undefined) return this.flushTaken()
+    return Promise.all([this.flushTaken(), handedOn.then(() => this.flushTaken())]).then(() => undefined)
+  }
+
+  private flushTaken(): Promise<void> {
     return new Promise(resolve => {
       const done = (): void => {
         this.flushing--
@@ -154,6 +156,7 @@ export class Producer {
       })
     }
     const error = closedError('producer')
+    this.typed.close()
     this.sender.close()
     this.identity.close()
     this.unlisten()
@@ -165,6 +168,35 @@ export class Producer {
       batch.fail(error, batch.recordsCount)
     }
     await this.parts.onClosed()
+  }
+
+  /** Of a record in bytes; also while the producer closes and typed records that were given before are still being encoded. */
+  private take(record: ProducerRecord): Promise<RecordMetadata> {
+    const topic = this.topicOf(record)
+    if (topic?.info === undefined || topic.waiting.size > 0 || !this.accumulator.hasRoom) return this.sendSlowly(topic, record)
+    try {
+      return this.append(topic, record).receipt.promise()
+    } catch (error) {
+      return Promise.reject(error as Error)
+    }
+  }
+
+  private takeMany(records: readonly ProducerRecord[]): Promise<RecordMetadata[]> {
+    const many = new ManyReceipts(records.length)
+    for (let index = 0; index < records.length; index++) {
+      const record = records[index]!
+      const topic = this.topicOf(record)
+      if (topic?.info === undefined || topic.waiting.size > 0 || !this.accumulator.hasRoom) {
+        many.addPromise(index, this.sendSlowly(topic, record))
+        continue
+      }
+      try {
+        many.addRecord(index, this.append(topic, record).receipt)
+      } catch (error) {
+        many.addPromise(index, Promise.reject(error as Error))
+      }
+    }
+    return many.all()
   }
 
   private append(topic: TopicQueue, record: ProducerRecord): ProducerBatch {
@@ -195,9 +227,9 @@ export class Producer {
 
   /** For a record that cannot go into a batch at once, or never. */
   private sendSlowly(topic: TopicQueue | undefined, record: ProducerRecord): Promise<RecordMetadata> {
-    if (this.closing !== undefined) return Promise.reject(closedError('producer'))
     try {
       if (typeof record !== 'object' || record === null) throw invalid(record, 'a record is an object { topic, key, value }')
+      if (isTypedTopic(record)) throw invalid(record.name, 'it comes behind its topic: send(topic, { key, value })')
       checkNames(record)
     } catch (error) {
       return Promise.reject(error as Error)

@@ -44,6 +44,7 @@ export const errorTable = {
   MR_CLIENT_PARTITION_UNKNOWN: row('request', false, 3, 404, 'topic {topic} has no partition {partition}; it has {count}'),
   MR_CLIENT_RECORD_INVALID: row('request', false, 87, 400, 'the record for {topic} cannot be sent: {reason}'),
   MR_CLIENT_RECORD_TOO_LARGE: row('request', false, 10, 413, 'a record of {size} bytes for {topic} is over the limit of {limit}; raise requestBytesMax here and max.message.bytes there'),
+  MR_CLIENT_RECORD_UNDECODABLE: row('request', false, 87, 422, 'the {part} of the record at offset {offset} of {topic}-{partition} cannot be decoded{at}: {reason}; its bytes are in record of this error; correct the serdes of the topic, or seek to offset + 1 to leave it behind'),
   MR_CLIENT_REQUEST_TIMEOUT: row('operational', true, 7, 504, '{api} was not answered by {host}:{port} within {timeoutMs} ms; see whether that broker is well, or raise requestTimeoutMs'),
   MR_CLIENT_SEQUENCE_LOST: row('operational', false, 45, 500, '{topic}-{partition}: the broker has lost acknowledged records of this producer: it answered {error}; look at the log of the broker, read which records are there, and send the rest with a new producer'),
   MR_CLIENT_SETTING: row('config', false, 40, 400, 'client setting {key}: {reason}'),
