@@ -61,7 +61,8 @@ export class Broker {
   get bootstrap(): string {
     const at = this.kafka
     if (at === undefined) {
-      const reason = this.#life.ready ? 'it is composed without a listener of the Kafka protocol; a client in this process takes its dispatcher' : 'it is not started; await start() first'
+      const reason = this.#stopped ? 'it was stopped, and a broker is started once; make another with createBroker'
+        : this.#life.ready ? 'it is composed without a listener of the Kafka protocol; a client in this process takes its dispatcher' : 'it is not started; await start() first'
       throw new MillraceError('MR_BROKER_NOT_SERVING', { reason })
     }
     return `${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port}`

@@ -19,6 +19,7 @@ const row = (kind: ErrorRow['kind'], retriable: boolean, kafka: number, http: nu
 
 export const errorTable = {
   // a broker as an object
+  MR_BROKER_ENDED: row('operational', false, -1, 503, 'the broker in this process was stopped and answers nothing any more; close this client, and make both anew: createBroker, and createClient with its dispatcher'),
   MR_BROKER_NOT_SERVING: row('operational', true, -1, 503, 'this broker has no address for clients: {reason}'),
   MR_BROKER_STARTED: row('operational', false, -1, 500, 'this broker was started before, and a broker is started once; make another with createBroker'),
   MR_BROKER_STOPPED: row('operational', false, -1, 500, 'this broker was stopped before it was started, and does not start any more; make another with createBroker'),

@@ -73,7 +73,7 @@ export const ProtocolHandler = token<ProtocolHandler>('ProtocolHandler')
 export interface RequestDispatcher {
   /**
    * `done` is called once, never before `dispatch` has returned; with the response, or undefined where the API has none (acks=0), or the
-   * error that would have closed the connection. Byte ranges of the response are valid until `release` is called, which must happen once.
+   * error that would have closed the connection; MR_BROKER_ENDED, for good, when the broker stops or has stopped. Byte ranges of the response are valid until `release` is called, which must happen once.
    * The bytes of the request are the broker's until `done`: it writes offsets into batches.
    */
   dispatch(apiKey: number, apiVersion: number, request: object, clientId: string | null,

@@ -103,6 +103,7 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
   async stop(): Promise<void> {
     const { tools } = this.parts
     this.warmUp?.stop()
+    this.dispatcher.refuse()
     const closing = this.listeners.splice(0).map((listener) => listener.close())
     tools.stopWaiting()
     for (const handler of this.parts.handlers) handler.stopWaiting?.()

@@ -24,7 +24,7 @@ export class InProcessDispatcher implements RequestDispatcher, InProcessHost {
   private readonly open = new Set<InProcessExchange>()
   private readonly held: Held[] = []
   private holds = 0
-  private stopped = false
+  private refusing = false
 
   /** Answers that name addresses name those of `listener`. */
   constructor(router: RequestRouter, listener: string) {
@@ -38,7 +38,7 @@ export class InProcessDispatcher implements RequestDispatcher, InProcessHost {
 
   dispatch(apiKey: number, apiVersion: number, request: object, clientId: string | null, done: Done): void {
     const served = this.router.served(apiKey)
-    if (served === undefined || apiVersion < served.min || apiVersion > served.max || this.stopped) {
+    if (served === undefined || apiVersion < served.min || apiVersion > served.max || this.refusing) {
       const error = this.refusal(served, apiKey, apiVersion)
       queueMicrotask(() => { done(error, undefined, nothing) })
       return
@@ -68,9 +68,14 @@ export class InProcessDispatcher implements RequestDispatcher, InProcessHost {
     }
   }
 
-  /** Requests under way end with MR_NET_CLOSED, as do all further ones. */
+  /** Further requests end with MR_BROKER_ENDED; those under way go on. A fetch that does not wait any more would be asked anew at once, without end. */
+  refuse(): void {
+    this.refusing = true
+  }
+
+  /** Requests under way end with MR_NET_CLOSED: what became of them is not known. */
   stop(): void {
-    this.stopped = true
+    this.refuse()
     this.held.length = 0
     for (const exchange of [...this.open]) exchange.giveUp(closed())
   }
@@ -84,7 +89,7 @@ export class InProcessDispatcher implements RequestDispatcher, InProcessHost {
   }
 
   private refusal(served: ServedApi | undefined, apiKey: number, version: number): MillraceError {
-    if (this.stopped) return closed()
+    if (this.refusing) return new MillraceError('MR_BROKER_ENDED')
     if (served === undefined) return new MillraceError('MR_PROTOCOL_UNSUPPORTED_API', { api: apiName(apiKey) })
     return new MillraceError('MR_PROTOCOL_UNSUPPORTED_VERSION', { api: served.name, version, min: served.min, max: served.max })
   }

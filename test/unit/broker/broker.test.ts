@@ -9,12 +9,12 @@ import { storageMemory } from '../../../src/plugins/storage-memory/plugin.ts'
 describe('a broker', () => {
   it('that is not started, or was stopped, has no address for clients, and says what to do', async () => {
     const broker = await createBroker({ preset: 'memory' })
-    const refused = expect.objectContaining({ code: 'MR_BROKER_NOT_SERVING', message: 'this broker has no address for clients: it is not started; await start() first' })
-    expect(() => broker.bootstrap).toThrow(refused)
+    const refused = (why: string) => expect.objectContaining({ code: 'MR_BROKER_NOT_SERVING', message: `this broker has no address for clients: ${why}` })
+    expect(() => broker.bootstrap).toThrow(refused('it is not started; await start() first'))
     await broker.start()
     expect(broker.bootstrap).toMatch(/^127\.0\.0\.1:\d+$/)
     await broker.stop()
-    expect(() => broker.bootstrap).toThrow(refused)
+    expect(() => broker.bootstrap).toThrow(refused('it was stopped, and a broker is started once; make another with createBroker'))
   })
 
   it('without a listener refers to its dispatcher', async () => {
