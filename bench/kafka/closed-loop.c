@@ -5,6 +5,7 @@
  *     bytes=100         value of each record
  *     acks=-1           acks of each request
  *     connections=1     each with its own requests in flight
+ *     partitions=1      the requests of a connection go to the first so many partitions in turn
  *     inflight=64       requests in flight on a connection
  *     rate=0            requests a second over one connection; 0 is as fast as answers come. Latency is then taken from
  *                       the moment that a request was due, so that a late answer also counts for those it held up
@@ -15,7 +16,7 @@
  *                       tries until the first acknowledgement, a new connection each millisecond
  *
  * Speaks Produce v9 with one batch of one record, the same bytes each time: what is measured is the broker. The topic
- * must exist, and partition 0 be led by this broker. Prints one line of JSON. gcc -O2 closed-loop.c
+ * must exist, and its partitions be led by this broker. Prints one line of JSON. gcc -O2 closed-loop.c
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -44,6 +45,8 @@ typedef struct {
 
 static unsigned char request[1 << 20];
 static size_t request_bytes;
+static size_t partition_at;   /* of the partition's number in the request */
+static uint32_t partitions = 1;
 static int error_at; /* of the error code in an answer, after its length */
 static connection *connections;
 static int64_t *latencies;
@@ -99,7 +102,9 @@ static void build(const char *topic, int value_bytes, int acks) {
   put_int(11, 2), put("closed-loop", 11), put_int(0, 1);
   put_int(0, 1), put_int(acks, 2), put_int(30000, 4); /* no transactional id, acks, timeout */
   put_int(2, 1), put_uvarint(strlen(topic) + 1), put(topic, strlen(topic));
-  put_int(2, 1), put_int(0, 4), put_uvarint(batch_bytes + 1);
+  put_int(2, 1);
+  partition_at = request_bytes;
+  put_int(0, 4), put_uvarint(batch_bytes + 1);
   size_t batch = request_bytes;
   put_int(0, 8), put_int(batch_bytes - 12, 4), put_int(-1, 4), put_int(2, 1), put_int(0, 4);
   put_int(0, 2), put_int(0, 4), put_int(timestamp, 8), put_int(timestamp, 8);
@@ -131,6 +136,7 @@ static int send_requests(connection *c, int n, int64_t due) {
   size_t bytes = 0;
   for (int i = 0; i < n && bytes + request_bytes <= sizeof out; i++) {
     set_int(8, (uint32_t)c->sent);
+    set_int(partition_at, c->sent % partitions);
     c->due[c->sent++ % INFLIGHT_MAX] = due;
     memcpy(out + bytes, request, request_bytes);
     bytes += request_bytes;
@@ -261,9 +267,10 @@ static double option(int argc, char **argv, const char *name, double otherwise) 
 int main(int argc, char **argv) {
   if (argc < 4) return fprintf(stderr, "usage: closed-loop HOST PORT TOPIC [name=value]...\n"), 2;
   int n = option(argc, argv, "connections", 1), inflight = option(argc, argv, "inflight", 64);
+  partitions = option(argc, argv, "partitions", 1);
   int rate = option(argc, argv, "rate", 0), value_bytes = option(argc, argv, "bytes", 100);
   uint64_t count_max = option(argc, argv, "count", 50e6);
-  if (strlen(argv[3]) > 126 || n > CONNECTIONS_MAX || inflight > INFLIGHT_MAX || value_bytes > 900000) return 2;
+  if (strlen(argv[3]) > 126 || n > CONNECTIONS_MAX || inflight > INFLIGHT_MAX || value_bytes > 900000 || !partitions) return 2;
   prctl(PR_SET_TIMERSLACK, 1);
   build(argv[3], value_bytes, option(argc, argv, "acks", -1));
   if (option(argc, argv, "first-ack", 0) > 0) first_ack(argv[1], atoi(argv[2]), option(argc, argv, "first-ack", 0));

@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url'
 import { peersDir } from '../../test/compat/peers.ts'
 import { runProgram } from '../../test/compat/process.ts'
 
-const source = join(dirname(fileURLToPath(import.meta.url)), 'closed-loop.c')
-
 export interface ClosedLoopOptions {
   /** Bytes of each value. */
   readonly bytes?: number
   readonly acks?: number
   readonly connections?: number
   readonly inflight?: number
+  /** Requests go to the first so many partitions of the topic in turn; to partition 0 alone unless given. */
+  readonly partitions?: number
   /** Requests a second over one connection; as fast as answers come unless given. */
   readonly rate?: number
   /** Seconds at full speed before anything is counted. */
@@ -35,10 +35,11 @@ export function closedLoopAvailable (): boolean {
   return spawnSync('gcc', ['--version']).status === 0
 }
 
-/** Compiles the client once, and again when its source has changed. */
-function program (): string {
-  const dir = join(peersDir(), 'closed-loop')
-  const binary = join(dir, 'closed-loop')
+/** Compiles a C program of this folder once, and again when its source has changed. Returns the binary. */
+export function compiled (name: string): string {
+  const source = join(dirname(fileURLToPath(import.meta.url)), `${name}.c`)
+  const dir = join(peersDir(), name)
+  const binary = join(dir, name)
   if (!existsSync(binary) || statSync(binary).mtimeMs < statSync(source).mtimeMs) {
     mkdirSync(dir, { recursive: true })
     execFileSync('gcc', ['-O2', '-o', binary, source])
@@ -46,12 +47,14 @@ function program (): string {
   return binary
 }
 
+const program = (): string => compiled('closed-loop')
+
 function address (bootstrap: string): [host: string, port: string] {
   const at = bootstrap.lastIndexOf(':')
   return [bootstrap.slice(0, at), bootstrap.slice(at + 1)]
 }
 
-/** One record a request, to partition 0 of a topic that exists. */
+/** One record a request, to a topic that exists. */
 export async function closedLoop (bootstrap: string, topic: string, options: ClosedLoopOptions = {}): Promise<ClosedLoopResult> {
   const settings = Object.entries(options).map(([name, value]) => `${name}=${value}`)
   const { stdout } = await runProgram(program(), [...address(bootstrap), topic, ...settings], { timeoutMs: 300_000 })
