@@ -48,19 +48,25 @@ const loads: readonly Load[] = [
   closed('latency', '1,000 a second, p50', { rate: 1000 }),
 ]
 
+interface Sample {
+  readonly value: number
+  /** Of the broker, for each message that it took. */
+  readonly cpuNs: number
+}
+
 interface Candidate {
   readonly name: string
-  /** Whose CPU is metered; the floor has a process for each load, and is not. */
-  readonly pid?: number
-  /** The figure of the load, and how many messages the broker has taken for it. Undefined where the load does not apply. */
-  run (load: Load): Promise<{ readonly value: number, readonly messages: number } | undefined>
+  /** Undefined where the load does not apply. */
+  run (load: Load): Promise<Sample | undefined>
   stop (): Promise<void>
 }
 
-async function closedLoad (bootstrap: string, topic: string, load: Load): Promise<{ value: number, messages: number }> {
+async function closedLoad (bootstrap: string, topic: string, load: Load, pid: number): Promise<Sample> {
+  const used = startCpuMeter(pid)
   const result = await closedLoop(bootstrap, topic, { bytes: load.bytes, warmup: scale, seconds: 3 * scale, ...load.options })
-  if (load.unit === 'µs' && result.perSecond < load.options.rate! * 0.98) return { value: NaN, messages: result.requests }
-  return { value: load.unit === 'µs' ? result.p50Us : result.perSecond, messages: result.requests + result.warmupRequests }
+  const sustained = load.unit === 'msg/s' || result.perSecond >= load.options.rate! * 0.98
+  const value = load.unit === 'µs' ? result.p50Us : result.perSecond
+  return { value: sustained ? value : NaN, cpuNs: used() / (result.requests + result.warmupRequests) }
 }
 
 /** A broker may know the topic before each of its partitions takes records. */
@@ -79,15 +85,16 @@ let topics = 0
 function brokerCandidate (name: string, broker: BenchBroker, configs: Readonly<Record<string, string>>): Candidate {
   return {
     name,
-    pid: broker.pid,
     async run (load) {
       const topic = `durable-${++topics}`
       await broker.control.createTopic(topic, load.options.partitions ?? 1, { ...configs, 'file.delete.delay.ms': '1000' })
       try {
         await untilLed(broker.bootstrap, topic, load.options.partitions ?? 1)
-        if (load.kind === 'closed') return await closedLoad(broker.bootstrap, topic, load)
+        if (load.kind === 'closed') return await closedLoad(broker.bootstrap, topic, load, broker.pid)
         const messages = Math.round(400_000 * scale)
-        return { value: (await rdkafkaProduce({ bootstrap: broker.bootstrap, topic, messages, bytes: load.bytes, acks: 'all' })).perSecond, messages }
+        const used = startCpuMeter(broker.pid)
+        const { perSecond } = await rdkafkaProduce({ bootstrap: broker.bootstrap, topic, messages, bytes: load.bytes, acks: 'all' })
+        return { value: perSecond, cpuNs: used() / messages }
       } finally {
         await broker.control.deleteTopic(topic)
       }
@@ -100,11 +107,12 @@ async function redisCandidate (): Promise<Candidate> {
   const redis = await startRedis()
   return {
     name: 'Redis',
-    pid: redis.pid,
     async run ({ redisMessages, bytes, options: { connections = 1, inflight = 256 } }) {
       if (redisMessages === 0) return undefined
       const messages = Math.round(redisMessages * scale)
-      return { value: await redis.append({ messages, bytes, connections, inflight }), messages }
+      const used = startCpuMeter(redis.pid)
+      const value = await redis.append({ messages, bytes, connections, inflight })
+      return { value, cpuNs: used() / messages }
     },
     stop: () => redis.stop(),
   }
@@ -120,7 +128,7 @@ function floorCandidate (): Candidate {
       const floor = new EndedWithUs(() => spawn(compiled('floor'), [dir, `partitions=${load.options.partitions ?? 1}`], { stdio: ['ignore', 'pipe', 'inherit'] }))
       try {
         const [line] = await new Promise<string[]>(resolve => createInterface(floor.child.stdout!).once('line', (...args: string[]) => resolve(args)))
-        return await closedLoad(`127.0.0.1:${line!.split(' ')[1]}`, 'floor', load)
+        return await closedLoad(`127.0.0.1:${line!.split(' ')[1]}`, 'floor', load, floor.pid)
       } finally {
         await floor.end()
         rmSync(dir, { recursive: true, force: true })
@@ -142,11 +150,6 @@ async function candidates (): Promise<Candidate[]> {
   return [...found, floorCandidate()]
 }
 
-interface Sample {
-  readonly value: number
-  readonly cpuNs: number
-}
-
 const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? NaN
 const shown = (value: number): string => value >= 1000 ? value.toLocaleString('en', { maximumFractionDigits: 0 }) : value.toFixed(value < 10 ? 2 : 0)
 const spread = (numbers: readonly number[]): string => `±${((Math.max(...numbers) - Math.min(...numbers)) / 2 / median(numbers) * 100).toFixed(0)} %`
@@ -154,8 +157,8 @@ const spread = (numbers: readonly number[]): string => `±${((Math.max(...number
 function cell (load: Load, ours: readonly Sample[], theirs: readonly Sample[] | undefined, isOurs: boolean): string {
   if (theirs === undefined || theirs.length === 0) return '–'
   const figures = theirs.map(({ value }) => value)
-  const cpu = median(theirs.map(({ cpuNs }) => cpuNs))
-  const text = `${shown(median(figures))} ${load.unit} ${spread(figures)}${Number.isNaN(cpu) ? '' : `, ${shown(cpu / 1000)} µs CPU`}`
+  if (figures.some(Number.isNaN)) return 'not sustained'
+  const text = `${shown(median(figures))} ${load.unit} ${spread(figures)}, ${shown(median(theirs.map(({ cpuNs }) => cpuNs)) / 1000)} µs CPU`
   return isOurs ? text : `${text}, **${median(figures.map((value, round) => ours[round]!.value / value)).toFixed(2)}x**`
 }
 
@@ -167,12 +170,11 @@ try {
     for (const load of chosen) {
       for (let turn = 0; turn < all.length; turn++) {
         const candidate = all[(turn + round) % all.length]!
-        const used = candidate.pid === undefined ? () => NaN : startCpuMeter(candidate.pid)
-        const result = await candidate.run(load)
-        if (result === undefined) continue
-        const cpuNs = used() / result.messages
-        console.error(`${round === 0 ? 'warm-up' : `round ${round}`}: ${load.name} ${candidate.name}: ${shown(result.value)} ${load.unit}`)
-        if (round > 0) samples.set(`${load.name} ${candidate.name}`, [...samples.get(`${load.name} ${candidate.name}`) ?? [], { value: result.value, cpuNs }])
+        const sample = await candidate.run(load)
+        if (sample === undefined) continue
+        console.error(`${round === 0 ? 'warm-up' : `round ${round}`}: ${load.name} ${candidate.name}: ${shown(sample.value)} ${load.unit}`)
+        const key = `${load.name} ${candidate.name}`
+        if (round > 0) samples.set(key, [...samples.get(key) ?? [], sample])
       }
     }
   }
