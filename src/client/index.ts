@@ -8,13 +8,6 @@
  * ```
  */
 import { type Logger } from '../kernel/ports/telemetry.ts'
-import { NodeCompression } from '../platform/codecs/node-compression.ts'
-import { installNativeCrc32c } from '../platform/codecs/native-crc32c.ts'
-import { NodeHashing } from '../platform/node-hashing.ts'
-import { NodeNetwork } from '../platform/node-network.ts'
-import { SystemClock } from '../platform/system-clock.ts'
-import { SystemRandom } from '../platform/system-random.ts'
-import { SystemTimers } from '../platform/system-timers.ts'
 import { type Admin } from './admin/admin.ts'
 import { Client } from './client.ts'
 import { clientSettings, type ConnectionSettings, type InProcessSettings } from './client-options.ts'
@@ -22,6 +15,7 @@ import { type ClientWorld } from './client-world.ts'
 import { connectionOptionNames, consumerOptionNames, optionsNamed, producerOptionNames, refuseUnknown } from './known-options.ts'
 import { type Consumer } from './consumer/consumer.ts'
 import { type ConsumerOptions } from './consumer/consumer-settings.ts'
+import { thisMachine } from './machine.ts'
 import { type Producer } from './producer/producer.ts'
 import { type ProducerOptions } from './producer/producer-settings.ts'
 
@@ -33,20 +27,6 @@ export type ClientOptions = (ConnectionSettings | (Partial<ConnectionSettings> &
   readonly logger?: Logger
   /** Parts of the world to use instead of this machine's: for tests and simulations. */
   readonly world?: Partial<ClientWorld>
-}
-
-/** The machine, made when the first client is: an import costs nothing. */
-let machine: ClientWorld | undefined
-
-function thisMachine(): ClientWorld {
-  if (machine === undefined) {
-    installNativeCrc32c()
-    machine = {
-      clock: new SystemClock(), timers: new SystemTimers(), random: new SystemRandom(), network: new NodeNetwork(),
-      compression: new NodeCompression(), hashing: new NodeHashing(),
-    }
-  }
-  return machine
 }
 
 function newClient(given: ClientOptions | undefined, closesWithLast: boolean, otherNames: readonly string[] = []): Client {
@@ -102,8 +82,12 @@ export { partitionOfKey, type Partitioner } from './producer/partitioner.ts'
 export { Producer, type CloseOptions } from './producer/producer.ts'
 export { type HeadersToSend, type ProducerRecord, type RecordMetadata } from './producer/producer-record.ts'
 export { type ProducerOptions } from './producer/producer-settings.ts'
-export { json, type JsonOptions } from './typed/json/json-serde.ts'
+export { json, type JsonOptions, type RegisteredJsonOptions } from './typed/json/json-serde.ts'
 export { type StandardSchema } from './typed/json/standard-schema.ts'
+export { schemaRegistry } from './typed/registry/http-schema-registry.ts'
+export { type RegistryUse, type SubjectNames } from './typed/registry/registered-schema.ts'
+export { type RegistryAuth, type RegistryWorld, type SchemaRegistryOptions } from './typed/registry/registry-settings.ts'
+export { type Compatibility, type Schema, type SchemaReference, type SchemaRegistry, type SchemaType, type SubjectVersion } from './typed/registry/schema-registry.ts'
 export { bytes, text } from './typed/plain-serdes.ts'
 export { SerdeFault, type Serde, type SerdePlace } from './typed/serde.ts'
 export { typedConsumer, TypedConsumer, type TypedConsumerOptions } from './typed/typed-consumer.ts'

@@ -10,17 +10,20 @@ import { importsOf, root, sourceFiles } from './source-tree.ts'
 const values = [
   'Admin', 'Broker', 'Client', 'Consumer', 'ConsumerRecord', 'MillraceError', 'Producer', 'SerdeFault', 'TypedConsumer', 'TypedRecord',
   'TypedTopic', 'bytes', 'createAdmin', 'createBroker', 'createClient', 'createConsumer', 'createProducer', 'defineConfig', 'definePlugin',
-  'errorTable', 'every', 'isMillraceError', 'isUndecodable', 'json', 'maybe', 'partitionOfKey', 'text', 'token', 'topic', 'typedConsumer',
+  'errorTable', 'every', 'isMillraceError', 'isUndecodable', 'json', 'maybe', 'partitionOfKey', 'schemaRegistry', 'text', 'token', 'topic',
+  'typedConsumer',
 ]
 const types = [
   'AdminOptions', 'AlterConfigsOptions', 'AnyTypedTopic', 'Assignment', 'BrokerOptions', 'Bytes', 'ClientOptions', 'ClientWorld',
-  'CloseOptions', 'ClusterDescription', 'ConfigChange', 'ConfigChanges', 'ConfigDescription', 'ConfigEntry', 'ConfigResource',
-  'ConfigSource', 'ConnectionSettings', 'ConsumerOptions', 'CreateTopicsOptions', 'CreatedTopic', 'DescribeConfigsOptions', 'ErrorCode',
-  'HeadersToSend', 'InProcessSettings', 'JsonOptions', 'ListOffsetsOptions', 'ListTopicsOptions', 'LogStart', 'MorePartitions', 'NewTopic',
-  'NodeInfo', 'OffsetAnswer', 'OffsetFound', 'OffsetReset', 'OffsetWanted', 'PartitionInfo', 'Partitioner', 'Plugin', 'PluginChoice',
-  'PluginDefinition', 'PollOptions', 'PresetName', 'ProducerOptions', 'ProducerRecord', 'QueryOptions', 'RecordMetadata', 'RecordOf',
-  'RecordToSend', 'RecordsToDelete', 'SaslOptions', 'Serde', 'SerdePlace', 'StandardSchema', 'Start', 'Token', 'TopicDescription',
-  'TopicListing', 'TopicPartition', 'TopicSerdes', 'TypedConsumerOptions', 'UndecodableRecordError',
+  'CloseOptions', 'ClusterDescription', 'Compatibility', 'ConfigChange', 'ConfigChanges', 'ConfigDescription', 'ConfigEntry',
+  'ConfigResource', 'ConfigSource', 'ConnectionSettings', 'ConsumerOptions', 'CreateTopicsOptions', 'CreatedTopic',
+  'DescribeConfigsOptions', 'ErrorCode', 'HeadersToSend', 'InProcessSettings', 'JsonOptions', 'ListOffsetsOptions', 'ListTopicsOptions',
+  'LogStart', 'MorePartitions', 'NewTopic', 'NodeInfo', 'OffsetAnswer', 'OffsetFound', 'OffsetReset', 'OffsetWanted', 'PartitionInfo',
+  'Partitioner', 'Plugin', 'PluginChoice', 'PluginDefinition', 'PollOptions', 'PresetName', 'ProducerOptions', 'ProducerRecord',
+  'QueryOptions', 'RecordMetadata', 'RecordOf', 'RecordToSend', 'RecordsToDelete', 'RegisteredJsonOptions', 'RegistryAuth', 'RegistryUse',
+  'RegistryWorld', 'SaslOptions', 'Schema', 'SchemaReference', 'SchemaRegistry', 'SchemaRegistryOptions', 'SchemaType', 'Serde',
+  'SerdePlace', 'StandardSchema', 'Start', 'SubjectNames', 'SubjectVersion', 'Token', 'TopicDescription', 'TopicListing', 'TopicPartition',
+  'TopicSerdes', 'TypedConsumerOptions', 'UndecodableRecordError',
 ]
 
 describe('the package millrace', () => {

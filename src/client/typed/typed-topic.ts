@@ -150,11 +150,16 @@ function encodePart<In>(serde: Serde<In, unknown>, value: In | null, place: Serd
 }
 
 function unsendable(place: SerdePlace, error: unknown): unknown {
-  if (isOutside(error)) return error
+  if (isOutside(error) || isOfRegistry(error)) return error
   const { topic: name, part } = place
   const path = pathOf(error)
   const reason = `${part}${path === '' ? '' : ` at ${path}`}: ${isMillraceError(error) ? error.message : reasonOf(error)}`
   return new MillraceError('MR_CLIENT_RECORD_INVALID', { topic: name, part, path, reason }, error)
+}
+
+/** A schema that is not registered is nothing that is wrong with a record that is sent. */
+function isOfRegistry(error: unknown): boolean {
+  return isMillraceError(error) && error.code.startsWith('MR_REGISTRY_')
 }
 
 function decodePart<Out>(serde: Serde<never, Out>, given: Uint8Array | null, record: ConsumerRecord, place: SerdePlace): Out | null | Promise<Out | null> {

@@ -118,6 +118,7 @@ export const errorTable = {
   MR_NET_ADDRESS_IN_USE: row('config', false, -1, 500, '{host}:{port} is in use by another process; stop it or choose another port'),
   MR_NET_CLOSED: row('operational', true, 13, 503, 'the connection to {host}:{port} closed: {reason}'),
   MR_NET_CONNECT: row('operational', true, 13, 503, 'cannot connect to {host}:{port}: {reason}'),
+  MR_NET_HTTP: row('operational', true, 13, 503, 'no answer from {host} over HTTP: {reason}'),
   MR_NET_INSECURE: row('config', false, -1, 500, 'listening on {host} reaches beyond this machine and no authentication is set up; listen on 127.0.0.1, or say --insecure (insecure: true) if the network is trusted'),
   MR_NET_LISTEN: row('config', false, -1, 500, 'cannot listen on {host}:{port}: {reason}'),
   // idempotent producers
@@ -140,6 +141,12 @@ export const errorTable = {
   MR_RECORD_DECOMPRESSED_TOO_LARGE: row('request', false, 10, 413, 'the batch decompresses to more than {limit} bytes; send fewer records in one batch'),
   MR_RECORD_TIMESTAMP_INVALID: row('request', false, 32, 400, 'invalid timestamp in a record batch: {reason}; correct it, or change message.timestamp.before.max.ms or message.timestamp.after.max.ms of the topic'),
   MR_RECORD_TOO_LARGE: row('request', false, 10, 413, 'a batch of {size} bytes is over max.message.bytes={limit} of {topic}; send smaller batches, or raise it for the topic'),
+  // schema registries
+  MR_REGISTRY_INCOMPATIBLE: row('request', false, 87, 409, '{what}: the schema registry refuses it: {reason}; change the schema, or the compatibility level of the subject'),
+  MR_REGISTRY_NOT_FOUND: row('request', false, 87, 404, '{what}: the schema registry has none: {reason}; register it first (autoRegister: true does), or point url at the registry that has it'),
+  MR_REGISTRY_REFUSED: row('config', false, -1, 502, '{what}: the schema registry at {url} answered {status}: {reason}'),
+  MR_REGISTRY_UNAUTHORIZED: row('config', false, 31, 401, '{what}: the schema registry at {url} answered {status}: {reason}; look at auth, and at what that user may do'),
+  MR_REGISTRY_UNAVAILABLE: row('operational', true, -1, 503, '{what}: no schema registry of {urls} can do it now: {reason}; a later try may succeed'),
   // replicas
   MR_REPLICA_NOT_LEADER: row('operational', true, 6, 503, 'broker {nodeId} does not lead {topic}-{partition}; ask for metadata again'),
   // topics

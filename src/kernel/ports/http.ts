@@ -32,3 +32,33 @@ export interface AdminRoute {
   handle(request: HttpRequest): Promise<HttpResponse>
 }
 export const AdminRoute = token<AdminRoute>('AdminRoute')
+
+export interface HttpCall {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** `http:` or `https:`, without a user in it. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly body: Uint8Array
+}
+
+export interface HttpAskOptions {
+  /** Ends the call: the only bound of its time. */
+  readonly signal: AbortSignal
+  /** A longer body is not read to its end: the call rejects. */
+  readonly bodyBytesMax: number
+}
+
+/** Asks servers over HTTP. */
+export interface HttpClient {
+  /**
+   * Resolves with any whole answer, whatever its status; redirects are answers, and are not followed. Rejects with MR_NET_HTTP when there is none or it is too
+   * long, and with the signal's reason when that came first. No error has headers or bodies in it. A call that rejects may have been carried out.
+   */
+  ask(call: HttpCall, options: HttpAskOptions): Promise<HttpAnswer>
+}
+export const HttpClient = token<HttpClient>('HttpClient')

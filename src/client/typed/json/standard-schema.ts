@@ -33,6 +33,15 @@ export function isStandardSchema(given: unknown): given is StandardSchema {
   return typeof standard === 'object' && standard !== null && typeof standard.validate === 'function'
 }
 
+/**
+ * The JSON Schema of what a validator takes, from validators that can tell (Standard JSON Schema: zod since 4.2 and others); undefined from others. Throws what the
+ * validator throws where JSON Schema has no words for it.
+ */
+export function jsonSchemaOf(schema: StandardSchema): object | undefined {
+  const { jsonSchema } = schema['~standard'] as { readonly jsonSchema?: { readonly input?: (options: { readonly target: string }) => object } }
+  return typeof jsonSchema?.input === 'function' ? jsonSchema.input({ target: 'draft-07' }) : undefined
+}
+
 const issuesShownMax = 3
 
 /** The value that a validator gave. Throws a SerdeFault with the path of its first complaint and the words of the first few. */

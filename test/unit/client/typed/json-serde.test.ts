@@ -1,6 +1,7 @@
+import { type StandardSchemaV1 } from '@standard-schema/spec'
 import fc from 'fast-check'
 import * as v from 'valibot'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import { json, type StandardSchema } from '../../../../src/client/index.ts'
 import { ofUtf8, thrown, utf8, valuePlace as place } from './typed-fixtures.ts'
@@ -122,4 +123,9 @@ describe('json(schema)', () => {
     expect(() => json(Order, { integer: 'round' } as never)).toThrow('did you mean integers?')
     expect(() => json(Order, { integers: 'up' } as never)).toThrow('integers is refuse or round')
   })
+})
+
+it('StandardSchema is what the specification says, both ways', () => {
+  expectTypeOf<StandardSchemaV1<string, number>>().toExtend<StandardSchema<string, number>>()
+  expectTypeOf<StandardSchema<string, number>>().toExtend<StandardSchemaV1<string, number>>()
 })
