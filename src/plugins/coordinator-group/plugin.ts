@@ -15,6 +15,7 @@ import { token } from '../../kernel/plugin/token.ts'
 import { coordinatorGroupConfig } from './config.ts'
 import { GroupService } from './group-service.ts'
 import { handlerMakers } from './make-handlers.ts'
+import { observeLag } from './lag-metrics.ts'
 import { groupObserver, observeGroups } from './metrics.ts'
 
 /** Of this plugin alone: what its handlers share. */
@@ -31,12 +32,13 @@ export const plugin = definePlugin({
   contributes: [CoordinatorFinder, HealthCheck, ProtocolHandler],
   requires: [...needs, Random],
   config: coordinatorGroupConfig,
-  register({ provide }) {
+  register({ provide }, config) {
     provide([Groups, CoordinatorFinder, HealthCheck, Lifecycle], needs, (settings, identity, metadata, controller, replicator, compression, clock, timers, logger, metrics) => {
       const service = new GroupService({
         settings, identity, metadata, controller, replicator, compression, clock, timers, logger, observer: groupObserver(logger, metrics),
       })
       observeGroups(metrics, () => service.machines())
+      observeLag(metrics, { machines: () => service.machines(), metadata, replicator }, config.lagSeriesMax)
       return service
     })
     for (const make of handlerMakers) {

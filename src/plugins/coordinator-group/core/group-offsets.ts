@@ -41,6 +41,13 @@ export class GroupOffsets {
     for (const [topic, partitions] of this.groups.get(groupId) ?? []) for (const [partition, offset] of partitions) yield [topic, partition, offset]
   }
 
+  /** Of all groups, one after another. */
+  * all(): IterableIterator<readonly [groupId: string, topic: string, partition: number, offset: CommittedOffset]> {
+    for (const [groupId, topics] of this.groups) {
+      for (const [topic, partitions] of topics) for (const [partition, offset] of partitions) yield [groupId, topic, partition, offset]
+    }
+  }
+
   /** Those of a topic in all groups. */
   * ofTopics(names: ReadonlySet<string>): IterableIterator<readonly [groupId: string, topic: string, partition: number]> {
     for (const [groupId, topics] of this.groups) {
