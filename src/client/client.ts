@@ -1,12 +1,14 @@
 import { MillraceError } from '../kernel/errors/index.ts'
 import { Admin } from './admin/admin.ts'
-import { type ClientSettings } from './client-options.ts'
+import { settingError, type ClientSettings } from './client-options.ts'
 import { type ClientWorld } from './client-world.ts'
 import { BrokerPool } from './cluster/broker-pool.ts'
 import { Metadata } from './cluster/metadata.ts'
 import { Consumer } from './consumer/consumer.ts'
 import { consumerSettings, type ConsumerOptions } from './consumer/consumer-settings.ts'
-import { consumerOptionNames, producerOptionNames, refuseUnknown } from './known-options.ts'
+import { GroupConsumer } from './group/group-consumer.ts'
+import { groupSettings, type GroupOptions } from './group/group-settings.ts'
+import { consumerOptionNames, groupOptionNames, producerOptionNames, refuseUnknown } from './known-options.ts'
 import { Producer } from './producer/producer.ts'
 import { producerSettings, type ProducerOptions } from './producer/producer-settings.ts'
 
@@ -46,14 +48,22 @@ export class Client {
     return this.join(onClosed => new Producer({ ...this.shared(), settings, onClosed }))
   }
 
-  /** Throws MR_CLIENT_SETTING. */
-  consumer(options: ConsumerOptions = {}): Consumer {
-    if ('groupId' in options) {
-      throw new MillraceError('MR_CLIENT_UNSUPPORTED', { what: 'groupId', reason: 'this client reads assigned partitions and does not join groups yet' })
-    }
+  /** Of a group, where `groupId` names one; else of partitions that it is told to read. Throws MR_CLIENT_SETTING. */
+  consumer(options: ConsumerOptions & GroupOptions): GroupConsumer
+  consumer(options?: ConsumerOptions): Consumer
+  consumer(options: ConsumerOptions & Partial<GroupOptions> = {}): Consumer | GroupConsumer {
     refuseUnknown(options, consumerOptionNames)
-    const settings = consumerSettings(options)
-    return this.join(onClosed => new Consumer({ ...this.shared(), settings, onClosed }))
+    if (options.groupId !== undefined) return this.groupConsumer(options as ConsumerOptions & GroupOptions)
+    const ofGroups = groupOptionNames.find(name => (options as Readonly<Record<string, unknown>>)[name] !== undefined)
+    if (ofGroups !== undefined) throw settingError(ofGroups, 'it is for members of groups; give a groupId')
+    return this.join(onClosed => new Consumer({ ...this.shared(), settings: consumerSettings(options), onClosed }))
+  }
+
+  private groupConsumer(options: ConsumerOptions & GroupOptions): GroupConsumer {
+    const group = groupSettings(options)
+    const onOffsetOutOfRange = options.onOffsetOutOfRange ?? (typeof group.offsetReset === 'object' ? 'earliest' : group.offsetReset)
+    const settings = consumerSettings({ ...options, onOffsetOutOfRange })
+    return this.join(onClosed => new GroupConsumer({ ...this.shared(), settings, group, onClosed }))
   }
 
   admin(): Admin {

@@ -16,6 +16,8 @@ import { connectionOptionNames, consumerOptionNames, optionsNamed, producerOptio
 import { type Consumer } from './consumer/consumer.ts'
 import { type ConsumerOptions } from './consumer/consumer-settings.ts'
 import { thisMachine } from './machine.ts'
+import { type GroupConsumer } from './group/group-consumer.ts'
+import { type GroupOptions } from './group/group-settings.ts'
 import { type Producer } from './producer/producer.ts'
 import { type ProducerOptions } from './producer/producer-settings.ts'
 
@@ -47,8 +49,10 @@ export function createProducer(options: ClientOptions & ProducerOptions): Produc
   return newClient(options, true, producerOptionNames).producer(optionsNamed(options, producerOptionNames))
 }
 
-/** A consumer with a client of its own, which is closed with it. Throws MR_CLIENT_SETTING. */
-export function createConsumer(options: ClientOptions & ConsumerOptions): Consumer {
+/** A consumer with a client of its own, which is closed with it; a member of a group where `groupId` names one. Throws MR_CLIENT_SETTING. */
+export function createConsumer(options: ClientOptions & ConsumerOptions & GroupOptions): GroupConsumer
+export function createConsumer(options: ClientOptions & ConsumerOptions): Consumer
+export function createConsumer(options: ClientOptions & ConsumerOptions & Partial<GroupOptions>): Consumer | GroupConsumer {
   return newClient(options, true, consumerOptionNames).consumer(optionsNamed(options, consumerOptionNames))
 }
 
@@ -62,6 +66,9 @@ export { type AdminOptions } from './admin/admin-context.ts'
 export {
   type AlterConfigsOptions, type ConfigChange, type ConfigChanges, type ConfigDescription, type ConfigEntry, type ConfigResource, type ConfigSource, type DescribeConfigsOptions,
 } from './admin/configs.ts'
+export {
+  type GroupDescription, type GroupListing, type GroupMemberDescription, type ListGroupsOptions,
+} from './admin/groups.ts'
 export {
   type ClusterDescription, type ListOffsetsOptions, type LogStart, type OffsetFound, type OffsetWanted, type RecordsToDelete,
 } from './admin/partitions.ts'
@@ -78,6 +85,12 @@ export { type Start } from './consumer/assigned-partition.ts'
 export { Consumer, type Assignment, type PollOptions, type QueryOptions, type TopicPartition } from './consumer/consumer.ts'
 export { ConsumerRecord } from './consumer/consumer-record.ts'
 export { type ConsumerOptions, type OffsetReset } from './consumer/consumer-settings.ts'
+export { type CommittedOffset, type OffsetToCommit } from './cluster/group-offsets.ts'
+export {
+  GroupConsumer, type CommitOptions, type GroupMembership, type LeaveOptions, type PartitionLag, type Re2Pattern,
+} from './group/group-consumer.ts'
+export { type AssignorName, type GroupOffsetReset, type GroupOptions } from './group/group-settings.ts'
+export { type RebalanceListeners } from './group/membership.ts'
 export { partitionOfKey, type Partitioner } from './producer/partitioner.ts'
 export { Producer, type CloseOptions } from './producer/producer.ts'
 export { type HeadersToSend, type ProducerRecord, type RecordMetadata } from './producer/producer-record.ts'

@@ -1,6 +1,7 @@
 import { suggestion } from '../base/suggestion.ts'
 import { settingError, type ConnectionSettings } from './client-options.ts'
 import { type ConsumerOptions } from './consumer/consumer-settings.ts'
+import { type GroupOptions } from './group/group-settings.ts'
 import { type ProducerOptions } from './producer/producer-settings.ts'
 
 type Names<K extends PropertyKey> = Readonly<Record<K, true>>
@@ -14,14 +15,18 @@ const ofProducer: Names<keyof ProducerOptions> = {
   acks: true, idempotence: true, compression: true, compressionLevel: true, lingerMs: true, batchBytesMax: true, requestBytesMax: true,
   inFlightMax: true, bufferBytesMax: true, blockMsMax: true, deliveryTimeoutMs: true, partitioner: true,
 }
-/** `groupId` is known so that it is refused with what there is instead. */
-const ofConsumer: Names<keyof ConsumerOptions | 'groupId'> = {
+const ofGroup: Names<keyof GroupOptions> = {
+  groupId: true, groupInstanceId: true, groupProtocol: true, assignors: true, serverAssignor: true, sessionTimeoutMs: true, heartbeatIntervalMs: true,
+  pollIntervalMsMax: true, offsetReset: true, autoCommit: true, autoCommitIntervalMs: true,
+}
+const ofConsumer: Names<keyof ConsumerOptions> = {
   onOffsetOutOfRange: true, isolation: true, checkCrcs: true, fetchWaitMsMax: true, fetchBytesMin: true, fetchBytesMax: true, partitionBytesMax: true,
-  prefetchBytesMax: true, decompressedBytesMax: true, groupId: true,
+  prefetchBytesMax: true, decompressedBytesMax: true,
 }
 export const connectionOptionNames = Object.keys(ofConnection)
 export const producerOptionNames = Object.keys(ofProducer)
-export const consumerOptionNames = Object.keys(ofConsumer)
+export const groupOptionNames = Object.keys(ofGroup)
+export const consumerOptionNames = [...Object.keys(ofConsumer), ...groupOptionNames]
 
 /** Who writes without types would not learn otherwise that a setting was never heard of. Throws MR_CLIENT_SETTING. */
 export function refuseUnknown(given: object, known: readonly string[]): void {

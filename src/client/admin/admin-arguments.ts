@@ -61,12 +61,27 @@ export const recordsToDelete: Shape = {
   example: '{ topic: \'orders\', partition: 0, beforeOffset: 100 }',
 }
 
+const partitionSynonyms = { name: 'topic', partitions: 'partition', topicName: 'topic' }
+export const partitionNamed: Shape = { required: { topic: name, partition: fromZero }, synonyms: partitionSynonyms, example: '{ topic: \'orders\', partition: 0 }' }
+export const offsetToCommit: Shape = {
+  required: { topic: name, partition: fromZero, offset: fromZero }, optional: { metadata: text, leaderEpoch: whole }, synonyms: partitionSynonyms,
+  example: '{ topic: \'orders\', partition: 0, offset: 100 }',
+}
+
 const waiting = { timeoutMs: number, signal }
 export const adminOptions: Shape = { required: {}, optional: waiting, example: '{ timeoutMs: 5000 }' }
 export const changeOptions: Shape = { required: {}, optional: { ...waiting, validateOnly: flag }, example: '{ validateOnly: true }' }
 export const listTopicsOptions: Shape = { required: {}, optional: { ...waiting, includeInternal: flag }, example: '{ includeInternal: true }' }
 export const describeConfigsOptions: Shape = { required: {}, optional: { ...waiting, includeDocumentation: flag }, example: '{ includeDocumentation: true }' }
 export const listOffsetsOptions: Shape = { required: {}, optional: { ...waiting, isolation: oneOf('read_committed', 'read_uncommitted') }, example: '{ isolation: \'read_committed\' }' }
+
+const texts: Check = value => isArray(value) && (value as readonly unknown[]).every(each => typeof each === 'string') ? undefined : 'an array of texts'
+export const listGroupsOptions: Shape = { required: {}, optional: { ...waiting, states: texts, types: texts }, example: '{ states: [\'Stable\'] }' }
+
+/** Throws MR_CLIENT_SETTING. */
+export function checkText(call: string, what: string, given: unknown): void {
+  if (typeof given !== 'string') throw argumentError(call, `${what} is ${shown(given)}; it is a text`)
+}
 
 /** Throws MR_CLIENT_SETTING, naming what is expected, unless it is an array of such objects. */
 export function checkList(call: string, given: unknown, shape: Shape): void {

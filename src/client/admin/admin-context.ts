@@ -1,5 +1,6 @@
 import { type RequestDraftOf, type ResponseOf } from '../../wire/index.ts'
 import { type AnyApi } from '../channel/channel.ts'
+import { type Coordinator } from '../cluster/coordinator.ts'
 import { type LookupParts } from '../cluster/offset-lookup.ts'
 
 export interface AdminOptions {
@@ -8,8 +9,8 @@ export interface AdminOptions {
   readonly signal?: AbortSignal
 }
 
-/** Whom to ask: the controller, a named broker, or anybody. */
-export type Whom = 'controller' | 'anybody' | { readonly nodeId: number }
+/** Whom to ask: the controller, a named broker, the coordinator of a group, or anybody. */
+export type Whom = 'controller' | 'anybody' | { readonly nodeId: number } | { readonly coordinator: Coordinator }
 
 /** What the functions of this room work with. */
 export interface AdminContext extends LookupParts {
@@ -19,6 +20,6 @@ export interface AdminContext extends LookupParts {
    */
   ask<A extends AnyApi, T>(
     whom: Whom, api: A, build: (version: number) => RequestDraftOf<A>, take: (response: ResponseOf<A>) => T,
-    options: AdminOptions & { readonly oldest?: number },
+    options: AdminOptions & { readonly oldest?: number, readonly newest?: number },
   ): Promise<T>
 }

@@ -9,6 +9,10 @@ import { pause } from '../pause.ts'
 import * as args from './admin-arguments.ts'
 import { type AdminContext, type AdminOptions, type Whom } from './admin-context.ts'
 import * as configs from './configs.ts'
+import { type CommittedOffset, type OffsetToCommit } from '../cluster/group-offsets.ts'
+import { type TopicPartition } from '../consumer/consumer.ts'
+import * as groupOffsets from './group-offsets.ts'
+import * as groups from './groups.ts'
 import * as partitions from './partitions.ts'
 import * as topics from './topics.ts'
 
@@ -106,6 +110,50 @@ export class Admin implements AdminContext {
     return partitions.deleteRecords(this, list, options)
   }
 
+  /** The groups of all brokers, by name: of consumers and of others. */
+  async listGroups(options: groups.ListGroupsOptions = {}): Promise<groups.GroupListing[]> {
+    args.checkShape('admin.listGroups', 'options', options, args.listGroupsOptions)
+    return groups.listGroups(this, options)
+  }
+
+  /** Of either protocol, with their members. In the order of the names; rejects with MR_CLIENT_GROUP_UNKNOWN for one that is not there. */
+  async describeGroups(names: readonly string[], options: AdminOptions = {}): Promise<groups.GroupDescription[]> {
+    args.checkNames('admin.describeGroups', names)
+    args.checkShape('admin.describeGroups', 'options', options, args.adminOptions)
+    return groups.describeGroups(this, names, options)
+  }
+
+  /** What a group has committed: of these partitions, offset -1 where nothing; or, without them, of all that have something. A group that is not there has nothing. */
+  async listGroupOffsets(groupId: string, partitions?: readonly TopicPartition[], options: AdminOptions = {}): Promise<CommittedOffset[]> {
+    args.checkText('admin.listGroupOffsets', 'groupId', groupId)
+    if (partitions !== undefined) args.checkList('admin.listGroupOffsets', partitions, args.partitionNamed)
+    args.checkShape('admin.listGroupOffsets', 'options', options, args.adminOptions)
+    return groupOffsets.listGroupOffsets(this, groupId, partitions, options)
+  }
+
+  /** Sets where a group goes on, while it has no members; else rejects with MR_CLIENT_GROUP_NOT_EMPTY. Makes the group if it is not there. */
+  async alterGroupOffsets(groupId: string, offsets: readonly OffsetToCommit[], options: AdminOptions = {}): Promise<void> {
+    args.checkText('admin.alterGroupOffsets', 'groupId', groupId)
+    args.checkList('admin.alterGroupOffsets', offsets, args.offsetToCommit)
+    args.checkShape('admin.alterGroupOffsets', 'options', options, args.adminOptions)
+    return groupOffsets.alterGroupOffsets(this, groupId, offsets, options)
+  }
+
+  /** Forgets what a group has committed of partitions whose topics none of its members reads; else rejects with MR_CLIENT_GROUP_NOT_EMPTY. */
+  async deleteGroupOffsets(groupId: string, partitions: readonly TopicPartition[], options: AdminOptions = {}): Promise<void> {
+    args.checkText('admin.deleteGroupOffsets', 'groupId', groupId)
+    args.checkList('admin.deleteGroupOffsets', partitions, args.partitionNamed)
+    args.checkShape('admin.deleteGroupOffsets', 'options', options, args.adminOptions)
+    return groupOffsets.deleteGroupOffsets(this, groupId, partitions, options)
+  }
+
+  /** Deletes groups without members, with their offsets; rejects with MR_CLIENT_GROUP_NOT_EMPTY or MR_CLIENT_GROUP_UNKNOWN. All that can be are deleted. */
+  async deleteGroups(names: readonly string[], options: AdminOptions = {}): Promise<void> {
+    args.checkNames('admin.deleteGroups', names)
+    args.checkShape('admin.deleteGroups', 'options', options, args.adminOptions)
+    return groups.deleteGroups(this, names, options)
+  }
+
   /** Calls under way reject with MR_CLIENT_CLOSED. */
   close(): Promise<void> {
     this.closing ??= this.shut()
@@ -118,25 +166,27 @@ export class Admin implements AdminContext {
 
   async ask<A extends AnyApi, T>(
     whom: Whom, api: A, build: (version: number) => RequestDraftOf<A>, take: (response: ResponseOf<A>) => T,
-    options: AdminOptions & { readonly oldest?: number },
+    options: AdminOptions & { readonly oldest?: number, readonly newest?: number },
   ): Promise<T> {
     if (this.closing !== undefined) throw closedError('admin client')
     const { world, client } = this.parts
     const timeoutMs = options.timeoutMs ?? client.requestTimeoutMs
     const deadlineMs = world.clock.monotonicMs() + timeoutMs
     const signal = options.signal === undefined ? this.abort.signal : AbortSignal.any([options.signal, this.abort.signal])
+    const bounds = { ...(options.oldest === undefined ? {} : { oldest: options.oldest }), ...(options.newest === undefined ? {} : { newest: options.newest }) }
     for (let attempt = 1; ; attempt++) {
       const remainingMs = Math.max(1, deadlineMs - world.clock.monotonicMs())
       const pauseMs = backoffMs(attempt, client.backoff, () => world.random.fraction())
       try {
         const channel = await this.channelTo(whom, attempt, remainingMs, signal)
         const requestMs = Math.min(remainingMs, client.requestTimeoutMs)
-        return take(await call(channel, api, build, { timeoutMs: requestMs, signal, ...(options.oldest === undefined ? {} : { oldest: options.oldest }) }))
+        return take(await call(channel, api, build, { timeoutMs: requestMs, signal, ...bounds }))
       } catch (error) {
         // That there is no such topic may pass for who waits for one; for who asks, it is the answer.
         if (isMillraceError(error, 'MR_TOPIC_UNKNOWN')) throw error
         if (!isRetriable(error) || signal.aborted || world.clock.monotonicMs() + pauseMs + attemptMsMin > deadlineMs) throw error
         this.parts.metadata.refresh()
+        if (typeof whom === 'object' && 'coordinator' in whom) whom.coordinator.forget()
       }
       await pause(world.timers, pauseMs, signal)
     }
@@ -144,6 +194,7 @@ export class Admin implements AdminContext {
 
   private async channelTo(whom: Whom, attempt: number, timeoutMs: number, signal: AbortSignal): Promise<Channel> {
     const { pool, metadata } = this.parts
+    if (typeof whom === 'object' && 'coordinator' in whom) return whom.coordinator.channel('control', { timeoutMs, signal })
     if (whom === 'anybody') return pool.anyChannel(attempt - 1)
     const look = (): Channel | undefined => {
       const nodeId = whom === 'controller' ? metadata.controllerId : whom.nodeId

@@ -8,9 +8,10 @@ import { type NodeInfo } from './topic-info.ts'
 
 /**
  * Requests of one channel are answered in order, so a Fetch that waits for data holds up what comes behind it, and so does a Produce that waits for
- * replicas. Each kind of work has a channel of its own to each broker; `side fetch` is for partitions that cannot wait for a Fetch under way.
+ * replicas. Each kind of work has a channel of its own to each broker; `side fetch` is for partitions that cannot wait for a Fetch under way,
+ * and each member of a group has a lane of its own for joining, which waits for other members: they may be of the same client.
  */
-export type Lane = 'control' | 'produce' | 'fetch' | 'side fetch'
+export type Lane = 'control' | 'produce' | 'fetch' | 'side fetch' | `group ${number}`
 
 interface Node {
   readonly endpoint: Endpoint
@@ -24,6 +25,7 @@ export class BrokerPool {
   private readonly nodes = new Map<number, Node>()
   private readonly bootstrap: Node[]
   private turn: number
+  private groupLanes = 0
 
   constructor(world: ClientWorld, settings: ClientSettings) {
     this.world = world
@@ -76,6 +78,18 @@ export class BrokerPool {
     // Each node has its own channels now; those by which the cluster was found are spare.
     if (nodes.length === 0) return
     for (const node of this.bootstrap) this.closeIdle(node)
+  }
+
+  newGroupLane(): Lane {
+    return `group ${this.groupLanes++}`
+  }
+
+  /** Closes the channels of a lane that nobody will use again. */
+  closeLane(lane: Lane): void {
+    for (const { channels } of [...this.nodes.values(), this.localNode]) {
+      channels.get(lane)?.close()
+      channels.delete(lane)
+    }
   }
 
   /** Forgets the brokers, so that the bootstrap list is asked again. */

@@ -24,10 +24,14 @@ export class AssignedPartition {
   start: Exclude<Start, number> | undefined
   error: MillraceError | undefined
   isPaused = false
+  /** A rebalance is at it: as if paused, whatever the application says. */
+  isHeld = false
   /** Counts seeks: an answer to a request from before one is not for us. */
   round = 0
   /** The next offset that `poll` gives; -1 while it has to be looked up. */
   position = -1
+  /** Leader epoch of the batch before `position`; -1 unknown. */
+  positionEpoch = -1
   /** The next offset to fetch: behind what was fetched ahead. */
   fetchOffset = -1
   /** Leader epoch of the batch before `fetchOffset`; -1 unknown. */
@@ -58,6 +62,11 @@ export class AssignedPartition {
     this.reader = new BatchReader(compression, decompressedBytesMax)
   }
 
+  /** Whether `poll` gives nothing of it. */
+  get isSilent(): boolean {
+    return this.isPaused || this.isHeld
+  }
+
   /** Whether a fetch is under way whose answer is still wanted. */
   get isFetching(): boolean {
     return this.fetchingRound === this.round
@@ -74,6 +83,7 @@ export class AssignedPartition {
     this.failures = 0
     this.isLookingUp = false
     this.fetchedEpoch = leaderEpoch
+    this.positionEpoch = leaderEpoch
     if (typeof start === 'number') {
       this.start = undefined
       this.position = start
@@ -105,6 +115,7 @@ export class AssignedPartition {
       } finally {
         // What was given before bytes that cannot be read was given.
         this.position = Math.max(this.position, chunk.nextOffset)
+        if (chunk.leaderEpoch >= 0) this.positionEpoch = chunk.leaderEpoch
       }
       if (taken === count) break
       this.chunks.shift()

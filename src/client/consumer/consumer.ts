@@ -13,6 +13,7 @@ import { type ConsumerRecord } from './consumer-record.ts'
 import { type ConsumerSettings } from './consumer-settings.ts'
 import { Fetcher } from './fetcher.ts'
 import { FetchOutcomes } from './fetch-outcomes.ts'
+import { giveBack, roundsOf } from './give-back.ts'
 import { PositionLookup } from './position-lookup.ts'
 import { PositionWaiters } from './position-waiters.ts'
 
@@ -22,6 +23,8 @@ export interface ConsumerParts {
   readonly settings: ConsumerSettings
   readonly pool: BrokerPool
   readonly metadata: Metadata
+  /** What is read, by topic/partition: for who steers a consumer from inside of the client. */
+  readonly partitions?: Map<string, AssignedPartition>
   /** Called once, at the end of `close`. */
   readonly onClosed: () => Promise<void>
 }
@@ -66,7 +69,7 @@ interface PendingPoll {
  */
 export class Consumer implements AsyncIterable<ConsumerRecord> {
   private readonly parts: ConsumerParts
-  private readonly partitions = new Map<string, AssignedPartition>()
+  private readonly partitions: Map<string, AssignedPartition>
   private readonly fetcher: Fetcher
   private readonly lookup: PositionLookup
   private readonly positionWaiters: PositionWaiters
@@ -78,6 +81,7 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
 
   constructor(parts: ConsumerParts) {
     this.parts = parts
+    this.partitions = parts.partitions ?? new Map<string, AssignedPartition>()
     const { world, client, settings, pool, metadata } = parts
     this.positionWaiters = new PositionWaiters(world.timers)
     const onNews = (): void => { this.answerPoll() }
@@ -160,12 +164,13 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
         if (this.isClosed) return
         throw error
       }
-      const rounds = new Map([...this.partitions].map(([key, assigned]) => [key, assigned.round]))
+      const rounds = roundsOf(this.partitions)
       let given = 0
       try {
         while (given < records.length) yield records[given++]!
       } finally {
-        if (given < records.length) this.giveBack(records, given, rounds)
+        if (given < records.length) giveBack(this.partitions, records, given, rounds)
+        if (!this.isClosed) this.fetcher.runSoon()
       }
     }
   }
@@ -271,18 +276,6 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
     await this.parts.onClosed()
   }
 
-  /** Goes back to the first of the records from `from` on, in each partition that nobody has sought or assigned since. */
-  private giveBack(records: readonly ConsumerRecord[], from: number, rounds: ReadonlyMap<string, number>): void {
-    const seen = new Set<string>()
-    for (const { topic, partition, offset, leaderEpoch } of records.slice(from)) {
-      const key = keyOf(topic, partition)
-      const assigned = this.partitions.get(key)
-      if (!seen.has(key) && assigned !== undefined && assigned.round === rounds.get(key)) assigned.seek(offset, leaderEpoch)
-      seen.add(key)
-    }
-    if (!this.isClosed) this.fetcher.runSoon()
-  }
-
   private wait(maxRecords: number, timeoutMs: number, signal: AbortSignal | undefined): Promise<ConsumerRecord[]> {
     return new Promise((resolve, reject) => {
       let timer: Timer | undefined
@@ -332,7 +325,7 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
     let hasMoved = false
     for (let step = 0; step < all.length && records.length < maxRecords; step++) {
       const partition = all[(this.turn + step) % all.length]!
-      if (partition.isPaused) continue
+      if (partition.isSilent) continue
       const chunksBefore = partition.chunks.length
       try {
         partition.take(records, maxRecords - records.length)
@@ -375,7 +368,7 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
 }
 
 function throwFailure(partitions: readonly AssignedPartition[]): void {
-  for (const partition of partitions) if (partition.phase === 'failed' && !partition.isPaused) throw partition.error!
+  for (const partition of partitions) if (partition.phase === 'failed' && !partition.isSilent) throw partition.error!
 }
 
 function keyOf(topic: string, partition: number): string {

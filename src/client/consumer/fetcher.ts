@@ -96,7 +96,7 @@ export class Fetcher {
         lookup.want(partition)
         continue
       }
-      if (partition.isPaused || partition.isFetching || roomBytes <= 0 || this.hasEnough(partition)) continue
+      if (partition.isSilent || partition.isFetching || roomBytes <= 0 || this.hasEnough(partition)) continue
       const nodeId = this.nodeFor(partition, nowMs)
       const group = wanted.get(nodeId)
       if (group !== undefined) group.push(partition)

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { createClient, type ClientOptions, type SaslOptions } from '../../../src/client/index.ts'
 import { kafkaAvailable, startKafka, type RunningKafka } from '../kafka-broker.ts'
 import { allChecks, runCheck } from './client-suite.ts'
+import { classicGroupChecks, consumerGroupChecks } from './group-suite.ts'
 
 const { values: args } = parseArgs({ options: { only: { type: 'string' } } })
 const users = { alice: 'alice-secret' }
@@ -68,12 +69,14 @@ if (!kafkaAvailable()) {
   process.exit(3)
 }
 // Sessions end soon, so that the suite lives through authenticating again.
-const kafka = await startKafka({ users, tls: true, properties: { 'connections.max.reauth.ms': '4000' } })
+const kafka = await startKafka({ users, tls: true, properties: {
+  'connections.max.reauth.ms': '4000', 'group.consumer.min.heartbeat.interval.ms': '200', 'group.consumer.heartbeat.interval.ms': '200',
+} })
 try {
   for (const [way, options] of Object.entries(ways(kafka))) {
-    for (const check of allChecks) {
+    for (const check of [...allChecks, ...classicGroupChecks, ...consumerGroupChecks]) {
       const name = `${way}: ${check.name}`
-      if (args.only === undefined || name.includes(args.only)) await report(name, () => runCheck(check, options))
+      if (args.only === undefined || name.includes(args.only)) await report(name, () => runCheck(check, { ...options, metadataAgeMsMax: 1000 }))
     }
   }
   for (const [what, [options, code]] of Object.entries(refusals(kafka))) {

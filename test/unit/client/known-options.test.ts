@@ -24,7 +24,14 @@ describe('a client setting that does not exist', () => {
     await producer.close()
   })
 
-  it('leaves groups refused for what they are', () => {
-    expect(() => createConsumer(any({ bootstrap, groupId: 'g' }))).toThrow(expect.objectContaining({ code: 'MR_CLIENT_UNSUPPORTED' }))
+  it('is refused where it is for groups, and there is none', () => {
+    expect(() => createConsumer(any({ bootstrap, autoCommit: false }))).toThrow('client setting autoCommit: it is for members of groups; give a groupId')
+  })
+
+  it('is refused where a group cannot have it', () => {
+    for (const [wrong, why] of [
+      [{ groupId: '' }, 'groupId'], [{ groupProtocol: 'new' }, 'groupProtocol'], [{ assignors: ['fair'] }, 'assignors: fair is not one of cooperative-sticky, sticky, range, roundrobin'],
+      [{ offsetReset: 'none' }, 'offsetReset: none is not one of earliest, latest, error, { durationMs }'], [{ sessionTimeoutMs: 1000, heartbeatIntervalMs: 1000 }, 'heartbeatIntervalMs'],
+    ] as const) expect(() => createConsumer(any({ bootstrap, groupId: 'g', ...wrong }))).toThrow(why)
   })
 })

@@ -134,11 +134,6 @@ describe('settings of a client', () => {
     expect(() => world.client().producer(options)).toThrow(expect.objectContaining({ code: 'MR_CLIENT_SETTING', details: expect.objectContaining({ key }) }))
   })
 
-  it('a group is refused clearly', async () => {
-    const world = await testWorld()
-    expect(() => world.client().consumer({ groupId: 'g' } as never)).toThrow(expect.objectContaining({ code: 'MR_CLIENT_UNSUPPORTED' }))
-  })
-
   it('takes addresses of version 6', async () => {
     const world = await testWorld()
     expect(() => world.client({ bootstrap: '[::1]:9092' })).not.toThrow()
