@@ -22,6 +22,7 @@ import { refuseLostIdentity } from './lost-identity.ts'
 import { checkOptions } from './options-check.ts'
 import { loadPlugins } from './plugin-catalog.ts'
 import { rootPlugin } from './root-plugin.ts'
+import { checkAddressesDiffer } from './same-address.ts'
 
 /** How a broker is put together beyond its options; `createBroker` fills it for embedding, the command line and the tests in other ways. */
 export interface Composition {
@@ -85,6 +86,7 @@ export async function examineComposition(composition: Composition, onFault: Faul
     // Settings may be for a plugin that could not be loaded.
     if (pluginFaults.length === 0 || error.code !== 'MR_HOST_PLUGIN_NOT_FOUND') onFault(error, key)
   })
+  checkAddressesDiffer(settings, pluginSettings['admin-http']?.['listen'], onFault)
   const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins), ...copiesWarnings(settings, plugins)]
   return {
     settings, plugins, pluginSettings, presetKeys, warnings,

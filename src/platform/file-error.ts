@@ -12,13 +12,23 @@ const codeOfErrno: Readonly<Record<string, ErrorCode>> = {
   EDQUOT: 'MR_FILE_NO_SPACE',
 }
 
+/** What the system calls by a name that few know, with what to do. */
+const words: Readonly<Record<string, string>> = {
+  ELOOP: 'its links lead in a circle (ELOOP); correct them, or name another path',
+  EMFILE: 'this process has as many files open as it may (EMFILE); raise the limit of open files (ulimit -n)',
+  ENFILE: 'this machine has as many files open as it may (ENFILE); raise the limit of the system (fs.file-max)',
+  EFBIG: 'the file would be larger than this user, or the file system, allows (EFBIG); raise the limit (ulimit -f), or take another file system',
+  ENAMETOOLONG: 'a name in it is too long (ENAMETOOLONG); choose a shorter one',
+}
+
 /** The error of the table for what the operating system said about a path; its own error is the cause. */
 export function fileError(error: unknown, operation: string, path: string): MillraceError {
   if (isMillraceError(error)) return error
   const errno = errnoOf(error)
   // A sync that finds no space (delayed allocation) has failed like any other: what it should have written is not there to be written again.
   const code = (errno === undefined || operation === 'sync' ? undefined : codeOfErrno[errno]) ?? 'MR_FILE_FAILED'
-  return new MillraceError(code, { operation, path, reason: errno ?? String(error) }, error)
+  const said = errno === undefined ? undefined : words[errno]
+  return new MillraceError(code, { operation, path, reason: errno ?? String(error) }, error, said === undefined ? undefined : `${operation} ${path}: ${said}`)
 }
 
 /** `ENOENT` and the like, if the error carries one. */

@@ -2,10 +2,21 @@ import { MillraceError } from '../kernel/errors/index.ts'
 import { type Endpoint } from '../kernel/ports/network.ts'
 import { errnoOf } from './file-error.ts'
 
+const noSuchHost = 'there is no host of that name; name an address of this machine'
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not take that port (EACCES); take one from 1024 on, or give the process the right to lower ones (CAP_NET_BIND_SERVICE)',
+  EADDRNOTAVAIL: 'this machine has no such address (EADDRNOTAVAIL); listen on one of its own, or on all (0.0.0.0), and say with --advertise what clients are told',
+  ENOTFOUND: noSuchHost,
+  EAI_AGAIN: noSuchHost,
+}
+
 /** Why a listener could not be had. */
 export function listenError(error: unknown, at: Endpoint): MillraceError {
-  const code = errnoOf(error) === 'EADDRINUSE' ? 'MR_NET_ADDRESS_IN_USE' : 'MR_NET_LISTEN'
-  return new MillraceError(code, { host: at.host, port: at.port, reason: reasonOf(error) }, error)
+  const errno = errnoOf(error)
+  const details = { host: at.host, port: at.port, reason: reasonOf(error) }
+  if (errno === 'EADDRINUSE') return new MillraceError('MR_NET_ADDRESS_IN_USE', details, error)
+  const said = errno === undefined ? undefined : remedies[errno]
+  return new MillraceError('MR_NET_LISTEN', details, error, said === undefined ? undefined : `cannot listen on ${at.host}:${at.port}: ${said}`)
 }
 
 export function connectError(error: unknown, to: Endpoint): MillraceError {

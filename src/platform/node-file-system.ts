@@ -108,7 +108,11 @@ function makeDirectories(path: string): void {
     fs.mkdirSync(path)
   } catch (error) {
     const errno = errnoOf(error)
-    if (errno === 'EEXIST' && fs.statSync(path).isDirectory()) return
+    const found = errno === 'EEXIST' ? statIfThere(path) : undefined
+    if (found?.isDirectory() === true) return
+    if (errno === 'EEXIST' && found === undefined) {
+      throw new MillraceError('MR_FILE_FAILED', { operation: 'make directory', path, reason: 'it is a link that leads nowhere; correct the link, or make what it leads to' })
+    }
     const parent = dirname(path)
     if (errno !== 'ENOENT' || statIfThere(parent)?.isDirectory() === true) throw error
     makeDirectories(parent)

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -46,6 +46,22 @@ async function occupiedPort(): Promise<{ server: Server, port: number }> {
 }
 
 describe('start', () => {
+  it('says with -o json in one object when clients may connect', async () => {
+    const child = spawn(process.execPath, [mainJs, 'start', '--preset', 'memory', '-o', 'json', '--listen', '127.0.0.1:0', '--http', 'off', '--no-warm-up'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+    const end = ended(child)
+    const ready = await new Promise<string>((resolve) => { child.stdout.once('data', (text: string) => { resolve(text) }) })
+    expect(JSON.parse(ready)).toEqual({ ready: true, kafka: expect.stringMatching(/^127\.0\.0\.1:\d+$/), http: null, nodeId: 1, readyMs: expect.any(Number) })
+    child.kill('SIGTERM')
+    expect(await end).toMatchObject({ code: 0, stdout: ready })
+  })
+
+  it('refuses one address for both protocols, and a data directory that is a broken link, with what to do', async () => {
+    const both = await failedStart('--listen', '127.0.0.1:19099', '--http', '127.0.0.1:19099')
+    expect(both).toEqual({ code: 2, stdout: '', errors: [expect.stringMatching(/^error MR_CONFIG_INVALID: .*http: the Kafka protocol listens there already/)] })
+    symlinkSync('nowhere', join(folder, 'broken'))
+    expect(await failedStart('--data', 'broken', ...anywhere)).toMatchObject({ code: 1, errors: [expect.stringMatching(/broken: it is a link that leads nowhere; correct the link/)] })
+  })
+
   it('prints one line on standard output when clients may connect, and the log as JSON on standard error', async () => {
     const child = spawn(process.execPath, [mainJs, 'start', '--data', join(folder, 'one'), '--listen', '127.0.0.1:0', '--http', '127.0.0.1:0', '--node-id', '5'], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
     const end = ended(child)

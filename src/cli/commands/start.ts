@@ -5,7 +5,8 @@ import type { Broker, BrokerOptions, ComposedBroker } from '../../broker/index.t
 import type { MillraceError } from '../../kernel/errors/index.ts'
 import { keepYoungMemorySmall } from '../../platform/young-memory.ts'
 import { collect, collectSettings, endpoint, wholeNumber, type Pair } from '../option-values.ts'
-import { print, printError, UsageError } from '../output.ts'
+import { outputOption } from '../network-options.ts'
+import { print, printError, printJson, UsageError, type OutputFormat } from '../output.ts'
 
 /** So long after the start young memory stays small: the warm-up is over by then. */
 const startMemoryMs = 2000
@@ -44,6 +45,7 @@ export function addCompositionOptions(command: Command): Command {
 
 export function startCommand(program: Command): void {
   addCompositionOptions(program.command('start').summary('run a broker').description('Runs a broker in this process until SIGTERM or SIGINT.'))
+    .addOption(outputOption('of the line that says when clients may connect: text, or json'))
     .addHelpText('after', `
 Examples
   millrace start                                   data in ./data, clients at 127.0.0.1:9092
@@ -51,10 +53,10 @@ Examples
   millrace start --set num.partitions=8 --set auto.create.topics.enable=false
 
 One line on standard output says when clients may connect; the log is JSON lines on standard error.`)
-    .action(async (flags: StartFlags) => { await run(flags) })
+    .action(async (flags: StartFlags & { output: OutputFormat }) => { await run(flags) })
 }
 
-async function run(flags: StartFlags): Promise<void> {
+async function run(flags: StartFlags & { readonly output: OutputFormat }): Promise<void> {
   const startedMs = performance.now()
   const letMemoryGrow = keepYoungMemorySmall()
   const composed = await composeFromFlags(flags)
@@ -67,15 +69,19 @@ async function run(flags: StartFlags): Promise<void> {
     if (!signals.asked) throw error
   }
   if (!signals.asked) {
-    const { host, port } = broker.kafka!
-    const http = broker.http === undefined ? 'off' : shownEndpoint(broker.http)
-    print(`millrace ready kafka=${shownEndpoint({ host, port })} http=${http} node=${broker.identity.nodeId} in ${Math.round(performance.now() - startedMs)} ms`)
+    sayReady(broker, Math.round(performance.now() - startedMs), flags.output)
     setTimeout(letMemoryGrow, startMemoryMs).unref()
   }
   const outcome = await Promise.race([signals.stopped, broker.failed.then((error) => ({ error }))])
   if (outcome === 'stopped') return
   printError(outcome.error)
   process.exit(1)
+}
+
+function sayReady({ kafka, http, identity: { nodeId } }: Broker, readyMs: number, output: OutputFormat): void {
+  const [kafkaAt, httpAt] = [kafka, http].map((at) => at === undefined ? null : shownEndpoint(at))
+  if (output === 'json') printJson({ ready: true, kafka: kafkaAt ?? null, http: httpAt ?? null, nodeId, readyMs })
+  else print(`millrace ready kafka=${kafkaAt ?? 'off'} http=${httpAt ?? 'off'} node=${nodeId} in ${readyMs} ms`)
 }
 
 const shownEndpoint = ({ host, port }: { readonly host: string, readonly port: number }): string => `${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -27,7 +27,7 @@ const settings: Check = value => typeof value === 'object' && value !== null && 
   ? undefined : 'an object of names and texts, such as { \'retention.ms\': \'60000\' }'
 const place: Check = value => value === 'beginning' || value === 'end' || value === 'newest'
   || (typeof value === 'object' && value !== null && !isDate(value) && Number.isSafeInteger((value as { readonly timestamp: unknown }).timestamp))
-  ? undefined : '\'beginning\', \'end\', \'newest\' or { timestamp } in milliseconds'
+  ? undefined : '\'beginning\', \'end\', \'newest\' or { timestamp }, a whole number of milliseconds since 1970 (Math.round(time), date.getTime())'
 const changesOf: Check = value => isArray(value) ? undefined : 'an array: [{ name, operation: \'set\', value }]'
 
 const topicSynonyms = { topic: 'name', topics: 'name', numPartitions: 'partitions', partitionCount: 'partitions', count: 'partitions', configEntries: 'configs', config: 'configs', replicaAssignment: 'assignments', replicas: 'replicationFactor' }

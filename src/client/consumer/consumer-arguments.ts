@@ -94,7 +94,7 @@ function checkStart(where: Where, offset: unknown): asserts offset is Start {
 
 function checkTime(where: Where, timestamp: unknown): void {
   if (typeof timestamp === 'number' && Number.isSafeInteger(timestamp) && timestamp >= 0) return
-  refuse(where, `timestamp ${shown(timestamp)} is no time; it is a whole number of milliseconds since 1970${isDate(timestamp) ? ': take getTime() of the Date' : ''}`)
+  refuse(where, `timestamp ${shown(timestamp)} is no time; it is a whole number of milliseconds since 1970${timeRemedy(timestamp)}`)
 }
 
 function listOf(call: string, given: unknown, example: string): readonly unknown[] {
@@ -104,4 +104,10 @@ function listOf(call: string, given: unknown, example: string): readonly unknown
 
 function refuse({ call, index }: Where, reason: string): never {
   throw argumentError(call, index === undefined ? reason : `[${index}]: ${reason}`)
+}
+
+function timeRemedy(timestamp: unknown): string {
+  if (isDate(timestamp)) return ': take getTime() of the Date'
+  if (typeof timestamp !== 'number') return ''
+  return Number.isFinite(timestamp) && timestamp >= 0 ? ': take Math.round() of it' : ': for the first record say \'beginning\', for the last \'end\''
 }

@@ -165,7 +165,7 @@ export class Producer {
     for (const topic of this.crowded) this.failWaiting(topic, error)
     for (const batch of [...this.accumulator.unsettled]) {
       this.accumulator.release(batch, false)
-      batch.fail(error, batch.recordsCount)
+      batch.fail(batch.lastProblem === undefined ? error : closedBefore(batch.lastProblem), batch.recordsCount)
     }
     await this.parts.onClosed()
   }
@@ -336,6 +336,10 @@ export class Producer {
     return new MillraceError('MR_CLIENT_NO_BROKERS', { brokers, reason: cause instanceof Error ? without(brokers, cause) : none }, cause)
   }
 }
+
+/** Who only hears that the producer is closed looks for the cause at the wrong place. */
+const closedBefore = (problem: string): MillraceError =>
+  new MillraceError('MR_CLIENT_CLOSED', { what: 'producer' }, undefined, `the producer was closed before the record was acknowledged; its last try failed: ${problem}`)
 
 /** What went wrong at the only broker there is, without its address, which is said before; of several, which of them. */
 function without(brokers: string, cause: Error): string {

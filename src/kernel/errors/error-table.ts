@@ -86,7 +86,7 @@ export const errorTable = {
   MR_COORDINATOR_RECORD_UNREADABLE: row('operational', false, 15, 500, 'the record at offset {offset} of {topic}-{partition} cannot be read: {reason}; start a release that knows it, or delete the records up to it'),
   MR_COORDINATOR_UNAVAILABLE: row('operational', true, 15, 503, 'the coordinator of {topic}-{partition} cannot do this now: {reason}; ask again'),
   // files
-  MR_FILE_DENIED: row('operational', false, 56, 500, '{operation} {path}: permission denied or read-only; make it writable for this user'),
+  MR_FILE_DENIED: row('operational', false, 56, 500, '{operation} {path}: permission denied or read-only; give this user the right to do that'),
   MR_FILE_EXISTS: row('operational', false, 56, 500, '{operation} {path}: it exists already; remove it, or choose another path'),
   MR_FILE_FAILED: row('operational', false, 56, 500, '{operation} {path}: {reason}'),
   MR_FILE_NOT_FOUND: row('operational', false, 56, 500, '{operation} {path}: not found; correct the path, or restore what was there'),
@@ -126,7 +126,7 @@ export const errorTable = {
   MR_NET_CONNECT: row('operational', true, 13, 503, 'cannot connect to {host}:{port}: {reason}'),
   MR_NET_HTTP: row('operational', true, 13, 503, 'no answer from {host} over HTTP: {reason}'),
   MR_NET_INSECURE: row('config', false, -1, 500, 'listening on {host} reaches beyond this machine and no authentication is set up; listen on 127.0.0.1, or say --insecure (insecure: true) if the network is trusted'),
-  MR_NET_LISTEN: row('config', false, -1, 500, 'cannot listen on {host}:{port}: {reason}'),
+  MR_NET_LISTEN: row('config', false, -1, 500, 'cannot listen on {host}:{port}: {reason}; choose another address or port'),
   // idempotent producers
   MR_PRODUCER_EPOCH_FENCED: row('request', false, 47, 409, 'producer {producerId} with epoch {epoch} is fenced on {topic}-{partition}: a newer instance has epoch {current}; stop this one, or let it ask for a new epoch'),
   MR_PRODUCER_OUT_OF_ORDER: row('request', false, 45, 409, 'producer {producerId}, epoch {epoch} sent sequence {sequence} to {topic}-{partition}, where its last one is {last}; begin again with a new producer id, after a look at which records are there'),

@@ -212,7 +212,7 @@ describe('an argument of an admin that is none', () => {
     ['a change without an operation', a => a.incrementalAlterConfigs(any([{ type: 'topic', name: 'a', changes: [{ name: 'x', value: '1' }] }])), '[0].changes[0]: operation is undefined; it is one of set, delete'],
     ['a change to a number', a => a.incrementalAlterConfigs(any([{ type: 'topic', name: 'a', changes: [{ name: 'x', operation: 'set', value: 1 }] }])), 'value is 1; it is a text'],
     ['an offset at a time that is not wrapped', a => a.listOffsets(any([{ topic: 'a', partition: 0, timestamp: 5 }])), 'timestamp is unknown here; did you mean at: { timestamp }?'],
-    ['an offset at the latest', a => a.listOffsets(any([{ topic: 'a', partition: 0, at: 'latest' }])), 'at is "latest"; it is \'beginning\', \'end\', \'newest\' or { timestamp } in milliseconds'],
+    ['an offset at the latest', a => a.listOffsets(any([{ topic: 'a', partition: 0, at: 'latest' }])), 'at is "latest"; it is \'beginning\', \'end\', \'newest\' or { timestamp }, a whole number of milliseconds since 1970'],
     ['records to delete at an offset', a => a.deleteRecords(any([{ topic: 'a', partition: 0, offset: 5 }])), 'offset is unknown here; did you mean beforeOffset?'],
     ['a cluster asked with an unknown option', a => a.describeCluster(any({ timeout: 5 })), 'timeout is unknown here; did you mean timeoutMs?'],
   ]

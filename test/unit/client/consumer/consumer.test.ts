@@ -392,6 +392,8 @@ describe('an argument of a consumer that is none', () => {
     ['a poll with a controller in place of its signal', c => c.poll(any({ signal: new AbortController() })), 'signal is an object; it is an AbortSignal'],
     ['end offsets of no list', c => c.endOffsets(any(tp())), 'consumer.endOffsets: it was given'],
     ['beginning offsets of nothing', c => c.beginningOffsets(any(undefined)), 'consumer.beginningOffsets: it was given undefined'],
+    ['a time that never is', c => c.seekToTime(tp(), Date.UTC(2026) - Infinity), 'timestamp -Infinity is no time; it is a whole number of milliseconds since 1970: for the first record say \'beginning\', for the last \'end\''],
+    ['a time with a fraction', c => c.seekToTime(tp(), 1.5), 'timestamp 1.5 is no time; it is a whole number of milliseconds since 1970: take Math.round() of it'],
     ['offsets for no times', c => c.offsetsForTimes(any([tp()])), 'consumer.offsetsForTimes: [0]: timestamp undefined is no time'],
   ]
   it.each(calls)('%s is refused with what is expected, and changes nothing', async (_name, call, message) => {

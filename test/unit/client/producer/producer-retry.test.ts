@@ -134,6 +134,16 @@ describe('a producer that meets trouble', () => {
     expect(stored(world)).toEqual(all(200))
   })
 
+  it('that is closed while it sends again says with each record why it had to', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    world.cluster.script = call => isProduce(call) ? answer(call, kafkaErrors.KAFKA_STORAGE_ERROR) : undefined
+    const producer = world.client().producer()
+    const sent = producer.send(record(0)).catch((error: unknown) => error)
+    await world.complete(producer.close({ timeoutMs: 500 }))
+    expect(await sent).toMatchObject({ code: 'MR_CLIENT_CLOSED', message: expect.stringMatching(/^the producer was closed before the record was acknowledged; its last try failed: .*KAFKA_STORAGE_ERROR/) })
+  })
+
   it('gives up after deliveryTimeoutMs and says why', async () => {
     const world = await testWorld()
     world.cluster.addTopic('t', [1])
