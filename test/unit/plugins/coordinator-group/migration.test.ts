@@ -215,6 +215,24 @@ describe('online migration', () => {
     expect(await describe(5)).toMatchObject({ errorCode: 0, groupState: 'Dead', members: [] })
   })
 
+  it('S16: a cooperative member that is out and joins with what it had, is told that it is out, so that it does not commit that in the epoch of a new member', async () => {
+    const world = await GroupWorld.start()
+    const [first, second] = await classicGroup(world)
+    const member = new ConsumerMember(world, 'm1')
+    await member.join()
+    await first.member.leave()
+    for (let round = 0; round < 3; round++) {
+      await second.beat()
+      await member.confirm()
+    }
+    expect(first.owned.length).toBeGreaterThan(0)
+    expect((await first.joinOnce()).errorCode).toBe(25)
+    expect(await first.member.commit(1)).toBe(25)
+    first.member.id = ''
+    first.owned = []
+    expect(await first.join()).toBe(0)
+  })
+
   it('everything is in the records: another coordinator knows the same members, targets and epochs', async () => {
     const world = await GroupWorld.start()
     const [first] = await classicGroup(world)

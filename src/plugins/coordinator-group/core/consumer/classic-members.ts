@@ -23,12 +23,13 @@ export function joinAsClassic(turn: ConsumerTurn, command: JoinCommand, asker: n
   const memberId = command.memberId === '' ? command.freshMemberId : command.memberId
   const subscription = subscriptionIn(command.protocols[0]?.metadata)
   const fault = joinFault(turn, command, memberId)
-  if (fault !== undefined) {
-    refuse(fault)
+  if (fault !== undefined || subscription === undefined) {
+    refuse(fault ?? kafkaErrors.INCONSISTENT_GROUP_PROTOCOL)
     return
   }
-  if (subscription === undefined) {
-    refuse(kafkaErrors.INCONSISTENT_GROUP_PROTOCOL)
+  if (subscription.ownedPartitions.length > 0 && !group.members.has(command.memberId)) {
+    // It was a member, and is out: what it still reads is others', and it must not commit it in an epoch that it would get here.
+    refuse(kafkaErrors.UNKNOWN_MEMBER_ID)
     return
   }
   if (command.memberId === '' && command.instanceId === null && command.idFirst) {

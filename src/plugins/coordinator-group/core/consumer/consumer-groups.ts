@@ -115,12 +115,14 @@ export function decisionOf(turn: ConsumerTurn): GroupDecision {
   return { records, answers, changes: [{ type: 'consumer', group, reason, event }] }
 }
 
-/** Whoever waits for a rebalance of the classic group learns that there is another one. */
+/** Whoever waits for a rebalance of the classic group learns first that there is another one. */
 function sendAway(turn: ConsumerTurn, classic: ClassicGroup): void {
+  const joined = turn.answers.splice(0)
   for (const { memberId, joinAsker, syncAsker } of classic.members.values()) {
     if (joinAsker !== undefined) turn.answer<'join'>(joinAsker, refusedJoin(memberId, kafkaErrors.REBALANCE_IN_PROGRESS))
     if (syncAsker !== undefined) turn.answer<'sync'>(syncAsker, { errorCode: kafkaErrors.REBALANCE_IN_PROGRESS, assignment: noBytes })
   }
+  turn.answers.push(...joined)
 }
 
 const reasonOf = (nowMs: number) => ({ about: { memberId }, sessionDeadlineMs }: ConsumerMember): string =>
