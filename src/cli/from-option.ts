@@ -19,7 +19,8 @@ export function parseFrom(text: string, nowMs: number): From {
   return { timestamp }
 }
 
-function timeOf(text: string, nowMs: number): number | undefined {
+/** A date, milliseconds since 1970, or `-15m`: how long before `nowMs`. Undefined for what is none. */
+export function timeOf(text: string, nowMs: number): number | undefined {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   const ago = /^-(\d{1,10})(ms|s|m|h|d)$/.exec(text)
   if (ago !== null) return Math.max(0, nowMs - Number(ago[1]) * unitsMs[ago[2]!]!)
@@ -28,4 +29,14 @@ function timeOf(text: string, nowMs: number): number | undefined {
   const iso = text.replace(' ', 'T')
   const ms = Date.parse(iso.length === 10 || date[1] !== undefined ? iso : `${iso}Z`)
   return Number.isNaN(ms) || ms < 0 ? undefined : ms
+}
+
+/** `15m`, `2h`, `7d`, or as ISO 8601 has it: `PT1H30M`, `P1DT12H`. In milliseconds; undefined for what is none. */
+export function durationOf(text: string): number | undefined {
+  const short = /^(\d{1,10})(ms|s|m|h|d)$/.exec(text)
+  if (short !== null) return Number(short[1]) * unitsMs[short[2]!]!
+  const iso = /^P(?:(\d{1,6})D)?(?:T(?:(\d{1,8})H)?(?:(\d{1,9})M)?(?:(\d{1,10})S)?)?$/.exec(text)
+  if (iso === null || !/\d/.test(text)) return undefined
+  const [, days = '0', hours = '0', minutes = '0', seconds = '0'] = iso
+  return Number(days) * unitsMs['d']! + Number(hours) * unitsMs['h']! + Number(minutes) * unitsMs['m']! + Number(seconds) * unitsMs['s']!
 }

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { clusterCommand } from './commands/cluster.ts'
 import { configCommand } from './commands/config.ts'
 import { consumeCommand } from './commands/consume.ts'
+import { groupCommand } from './commands/group.ts'
 import { logCommand } from './commands/log-inspect.ts'
 import { notYetCommands } from './commands/not-yet.ts'
 import { produceCommand } from './commands/produce.ts'
@@ -33,6 +34,7 @@ Each command explains itself with --help. Exit codes: 0 done, 1 failed, 2 wrong 
   topicCommand(main)
   produceCommand(main)
   consumeCommand(main)
+  groupCommand(main)
   clusterCommand(main)
   configCommand(main)
   logCommand(main)

@@ -193,9 +193,7 @@ describe('consume', () => {
     expect([shell.status, shell.stdout, withoutProgress(shell.stderr)]).toEqual([0, 'line 0\nline 1\n', ''])
   })
 
-  it('--group and a topic that is not there are refused', async () => {
-    const group = await cli(['consume', 'any', '--group', 'g'])
-    expect([group.code, oneLine(group)]).toEqual([2, expect.stringMatching(/^error MR_CLI_NOT_AVAILABLE: consume --group: .*leave --group out/)])
+  it('a topic that is not there is refused', async () => {
     const unknown = await cli(['consume', 'nowhere-at-all'])
     expect([unknown.code, oneLine(unknown)]).toEqual([1, 'error MR_TOPIC_UNKNOWN: topic nowhere-at-all does not exist; `millrace topic list` shows those there are'])
   })

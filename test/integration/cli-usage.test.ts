@@ -35,7 +35,7 @@ describe('wrong use is one line and exit code 2', () => {
     ['a place that is none', ['consume', 't', '--from', 'yesterday'], /MR_CLI_USAGE: --from yesterday: it takes beginning, end/],
     ['a pair that is none', ['topic', 'create', 't', '--config', 'retention.ms'], /MR_CLI_USAGE: --config retention\.ms: write it as key=value/],
     ['an address that is none', ['topic', 'list', '--bootstrap', 'here'], /MR_CLI_USAGE: --bootstrap: "here" is not host:port; did you mean here:9092\?/],
-    ['a command of later releases', ['group', 'list'], /MR_CLI_NOT_AVAILABLE: millrace group: this release does not have commands for consumer groups yet/],
+    ['a command of later releases', ['tier', 'status'], /MR_CLI_NOT_AVAILABLE: millrace tier: this release does not have tiered storage yet/],
     ['another one', ['bench', 'produce', '--topic', 'x'], /MR_CLI_NOT_AVAILABLE: millrace bench/],
   ]
   it.each(cases)('%s', async (_what, args, message) => {

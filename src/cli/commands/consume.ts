@@ -1,4 +1,4 @@
-import { type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { Admin, Assignment, Consumer, TopicDescription, TopicPartition } from '../../client/index.ts'
 import { MillraceError } from '../../kernel/errors/index.ts'
 import { parseFrom, type From } from '../from-option.ts'
@@ -9,7 +9,6 @@ import { UsageError } from '../output.ts'
 import { OutputWriter } from '../output-writer.ts'
 import { Progress } from '../progress.ts'
 import { RecordPrinter } from '../record-printer.ts'
-import { notYet } from './not-yet.ts'
 
 interface ConsumeFlags extends NetworkFlags {
   readonly from?: string
@@ -20,6 +19,7 @@ interface ConsumeFlags extends NetworkFlags {
   readonly printKey?: boolean
   readonly isolation?: 'read_committed' | 'read_uncommitted'
   readonly group?: string
+  readonly groupProtocol?: 'classic' | 'consumer'
 }
 
 const recordsAtOnce = 5_000
@@ -33,7 +33,8 @@ export function consumeCommand(program: Command): void {
     .option('-f, --follow', 'wait for more at the end')
     .option('--print-key', 'the key before each value, and a tab between them')
     .option('--key-separator <text>', 'the key before each value, and this between them')
-    .option('--group <name>', 'not available yet')
+    .option('--group <name>', 'as a member of this group: go on where it has committed (--from is for partitions where it has not; default: beginning), share partitions with its other members, commit what is printed')
+    .addOption(new Option('--group-protocol <protocol>', 'classic, or consumer: the broker shares partitions out (default: classic)').choices(['classic', 'consumer']))
     .addHelpText('after', `
 Records of one partition come in order; partitions come as they are read.
 
@@ -41,12 +42,13 @@ Examples
   millrace consume orders --max 10
   millrace consume orders --follow --key-separator ' => '
   millrace consume orders --from @-1h -o json | jq -r '.value | @base64d'
-  millrace consume orders --partition 0 --from 4200 --max 1`)
+  millrace consume orders --partition 0 --from 4200 --max 1
+  millrace consume orders --group billing --follow`)
     .action(async (topic: string, flags: ConsumeFlags) => { await consume(topic, flags) })
 }
 
 async function consume(topic: string, flags: ConsumeFlags): Promise<void> {
-  if (flags.group !== undefined) throw notYet('consume --group', 'a consumer that joins groups', 'leave --group out to read all partitions from a place of your choice')
+  if (flags.group !== undefined) return consumeInGroup(topic, flags.group, flags)
   const from = parseFrom(flags.from ?? (flags.follow === true ? 'end' : 'beginning'), Date.now())
   await withClient(flags, async (client, admin) => {
     const { existingTopic } = await import('../topic-report.ts')
@@ -57,6 +59,25 @@ async function consume(topic: string, flags: ConsumeFlags): Promise<void> {
     const run = new ConsumeRun(client.consumer({ onOffsetOutOfRange: 'earliest' }), topic, ranges, from, flags)
     await run.toTheEnd()
   })
+}
+
+async function consumeInGroup(topic: string, groupId: string, flags: ConsumeFlags): Promise<void> {
+  if (flags.partition !== undefined) throw new UsageError('--partition and --group: the group says who reads which partition; leave one of them out')
+  const nowMs = Date.now()
+  const from = parseFrom(flags.from ?? 'beginning', nowMs)
+  await withClient(flags, async (client, admin) => {
+    const { existingTopic } = await import('../topic-report.ts')
+    const { GroupRun } = await import('../group-run.ts')
+    const { partitions } = await existingTopic(admin, topic)
+    const writer = new OutputWriter()
+    const options = { topic, groupId, groupProtocol: flags.groupProtocol, from, max: flags.max ?? Infinity, follow: flags.follow === true }
+    await new GroupRun(client, writer, printerFor(writer, flags), options, nowMs).toTheEnd(admin, partitions.map((each) => each.partition))
+  })
+}
+
+function printerFor(writer: OutputWriter, { keySeparator, printKey, output }: ConsumeFlags): RecordPrinter {
+  const separator = keySeparator ?? (printKey === true ? '\t' : undefined)
+  return new RecordPrinter(writer, { output, ...separator === undefined ? {} : { keySeparator: separator } })
 }
 
 function partitionsOf(topic: TopicDescription, { partition }: ConsumeFlags, from: From): number[] {
@@ -106,8 +127,7 @@ class ConsumeRun {
     this.#ends = new Map(ranges.map(({ partition, end }) => [partition, isFollowing ? Infinity : end]))
     this.#assignments = ranges.filter(({ start, end }) => isFollowing || end > start)
       .map(({ partition, end }) => ({ topic, partition, offset: from === 'end' ? end : from }))
-    const keySeparator = flags.keySeparator ?? (flags.printKey === true ? '\t' : undefined)
-    this.#printer = new RecordPrinter(this.#writer, { output: flags.output, ...keySeparator === undefined ? {} : { keySeparator } })
+    this.#printer = printerFor(this.#writer, flags)
   }
 
   async toTheEnd(): Promise<void> {

@@ -3,7 +3,6 @@ import { MillraceError } from '../../kernel/errors/index.ts'
 
 /** Commands that the design names and this release does not have. They are refused, so that nobody waits for an effect. */
 const absent: Readonly<Record<string, string>> = {
-  group: 'commands for consumer groups',
   dlq: 'dead letters',
   txn: 'transactions',
   app: 'declarative applications',
