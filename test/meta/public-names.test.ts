@@ -9,22 +9,23 @@ import { importsOf, root, sourceFiles } from './source-tree.ts'
 /** Who depends on a name must be able to rely on it: one that is added or taken away is added or taken away here. */
 const values = [
   'Admin', 'Broker', 'Client', 'Consumer', 'ConsumerRecord', 'GroupConsumer', 'MillraceError', 'Producer', 'SerdeFault', 'TypedConsumer',
-  'TypedRecord', 'TypedTopic', 'bytes', 'createAdmin', 'createBroker', 'createClient', 'createConsumer', 'createProducer', 'defineConfig',
-  'definePlugin', 'errorTable', 'every', 'isMillraceError', 'isUndecodable', 'json', 'maybe', 'partitionOfKey', 'schemaRegistry', 'text', 'token',
-  'topic', 'typedConsumer',
+  'TypedRecord', 'TypedTopic', 'avro', 'bytes', 'createAdmin', 'createBroker', 'createClient', 'createConsumer', 'createProducer',
+  'defineConfig', 'definePlugin', 'errorTable', 'every', 'isMillraceError', 'isUndecodable', 'json', 'maybe', 'partitionOfKey',
+  'schemaRegistry', 'text', 'token', 'topic', 'typedConsumer',
 ]
 const types = [
-  'AdminOptions', 'AlterConfigsOptions', 'AnyTypedTopic', 'Assignment', 'AssignorName', 'BrokerOptions', 'Bytes', 'ClientOptions', 'ClientWorld',
-  'CloseOptions', 'ClusterDescription', 'CommitOptions', 'CommittedOffset', 'Compatibility', 'ConfigChange', 'ConfigChanges', 'ConfigDescription',
-  'ConfigEntry', 'ConfigResource', 'ConfigSource', 'ConnectionSettings', 'ConsumerOptions', 'CreateTopicsOptions', 'CreatedTopic',
-  'DescribeConfigsOptions', 'ErrorCode', 'GroupDescription', 'GroupListing', 'GroupMemberDescription', 'GroupMembership', 'GroupOffsetReset',
-  'GroupOptions', 'HeadersToSend', 'InProcessSettings', 'JsonOptions', 'LeaveOptions', 'ListGroupsOptions', 'ListOffsetsOptions',
-  'ListTopicsOptions', 'LogStart', 'MorePartitions', 'NewTopic', 'NodeInfo', 'OffsetAnswer', 'OffsetFound', 'OffsetReset', 'OffsetToCommit',
-  'OffsetWanted', 'PartitionInfo', 'PartitionLag', 'Partitioner', 'Plugin', 'PluginChoice', 'PluginDefinition', 'PollOptions', 'PresetName',
-  'ProducerOptions', 'ProducerRecord', 'QueryOptions', 'Re2Pattern', 'RebalanceListeners', 'RecordMetadata', 'RecordOf', 'RecordToSend',
-  'RecordsToDelete', 'RegisteredJsonOptions', 'RegistryAuth', 'RegistryUse', 'RegistryWorld', 'SaslOptions', 'Schema', 'SchemaReference',
-  'SchemaRegistry', 'SchemaRegistryOptions', 'SchemaType', 'Serde', 'SerdePlace', 'StandardSchema', 'Start', 'SubjectNames', 'SubjectVersion',
-  'Token', 'TopicDescription', 'TopicListing', 'TopicPartition', 'TopicSerdes', 'TypedConsumerOptions', 'UndecodableRecordError',
+  'AdminOptions', 'AlterConfigsOptions', 'AnyTypedTopic', 'Assignment', 'AssignorName', 'AvroOptions', 'BrokerOptions', 'Bytes',
+  'ClientOptions', 'ClientWorld', 'CloseOptions', 'ClusterDescription', 'CommitOptions', 'CommittedOffset', 'Compatibility', 'ConfigChange',
+  'ConfigChanges', 'ConfigDescription', 'ConfigEntry', 'ConfigResource', 'ConfigSource', 'ConnectionSettings', 'ConsumerOptions',
+  'CreateTopicsOptions', 'CreatedTopic', 'DescribeConfigsOptions', 'ErrorCode', 'GroupDescription', 'GroupListing',
+  'GroupMemberDescription', 'GroupMembership', 'GroupOffsetReset', 'GroupOptions', 'HeadersToSend', 'InProcessSettings', 'JsonOptions',
+  'LeaveOptions', 'ListGroupsOptions', 'ListOffsetsOptions', 'ListTopicsOptions', 'LogStart', 'MorePartitions', 'NewTopic', 'NodeInfo',
+  'OffsetAnswer', 'OffsetFound', 'OffsetReset', 'OffsetToCommit', 'OffsetWanted', 'PartitionInfo', 'PartitionLag', 'Partitioner', 'Plugin',
+  'PluginChoice', 'PluginDefinition', 'PollOptions', 'PresetName', 'ProducerOptions', 'ProducerRecord', 'QueryOptions', 'Re2Pattern',
+  'RebalanceListeners', 'RecordMetadata', 'RecordOf', 'RecordToSend', 'RecordsToDelete', 'RegisteredAvroOptions', 'RegisteredJsonOptions',
+  'RegistryAuth', 'RegistryUse', 'RegistryWorld', 'SaslOptions', 'Schema', 'SchemaReference', 'SchemaRegistry', 'SchemaRegistryOptions',
+  'SchemaType', 'Serde', 'SerdePlace', 'StandardSchema', 'Start', 'SubjectNames', 'SubjectVersion', 'Token', 'TopicDescription',
+  'TopicListing', 'TopicPartition', 'TopicSerdes', 'TypedConsumerOptions', 'UndecodableRecordError',
 ]
 
 describe('the package millrace', () => {

@@ -47,6 +47,7 @@ export const errorTable = {
   MR_CLIENT_NO_BROKERS: row('operational', true, 13, 503, 'none of {brokers} can be reached: {reason}'),
   MR_CLIENT_NOT_AUTHORIZED: row('request', false, 31, 403, '{what}: the broker answered {error}{message}'),
   MR_CLIENT_OFFSET_OUT_OF_RANGE: row('request', false, 1, 416, 'offset {offset} of {topic}-{partition} is not there any more, or not yet; seek, or set onOffsetOutOfRange'),
+  MR_CLIENT_PACKAGE_MISSING: row('config', false, -1, 500, '{what} needs the package {package}, and it cannot be loaded: {reason}; npm install {package}@{version}'),
   MR_CLIENT_PARTITION_LEADERLESS: row('operational', true, 5, 503, '{topic}-{partition} has no leader and cannot be used; its replicas on these brokers are offline: {offline}; the log and /healthz of those brokers say why'),
   MR_CLIENT_PARTITION_UNKNOWN: row('request', false, 3, 404, 'topic {topic} has no partition {partition}; it has {count}'),
   MR_CLIENT_RECORD_INVALID: row('request', false, 87, 400, 'the record for {topic} cannot be sent: {reason}'),
