@@ -92,6 +92,8 @@ rdkafka_records() {
   need gcc
   gcc -O2 -Wall -I"$peers/librdkafka/include" -o "$peers/librdkafka/records" "$compat/librdkafka/records.c" \
     -L"$peers/librdkafka" -lrdkafka -Wl,-rpath,"$peers/librdkafka"
+  gcc -O2 -Wall -I"$peers/librdkafka/include" -o "$peers/librdkafka/member" "$compat/groups/member.c" \
+    -L"$peers/librdkafka" -lrdkafka -Wl,-rpath,"$peers/librdkafka"
 }
 
 kafka() {
@@ -120,7 +122,7 @@ native() {
   part debian "$debian_packages" debian
   part librdkafka "$librdkafka_package" librdkafka &&
     part rdkafka-performance "$librdkafka_package" rdkafka_performance
-  [ -f "$peers/.stamp-librdkafka" ] && part rdkafka-records "$(key "$compat/librdkafka/records.c")" rdkafka_records
+  [ -f "$peers/.stamp-librdkafka" ] && part rdkafka-records "$(key "$compat/librdkafka/records.c" "$compat/groups/member.c")" rdkafka_records
 }
 
 native & one=$!

@@ -7,6 +7,7 @@ import { Control, offersGroups } from './control.ts'
 import { type Dataset, makeDataset, verify } from './dataset.ts'
 import { dumpCheck } from './dump-log-segments.ts'
 import { franzGo } from './franz-go/client.ts'
+import { groupRuns, runGroupScenario } from './groups/scenario.ts'
 import { kafkaAvailable, startKafka } from './kafka-broker.ts'
 import { kafkaConsole } from './kafka-console/client.ts'
 import { kafkaPython } from './kafka-python/client.ts'
@@ -29,7 +30,7 @@ const usage = `usage: npm run compat -- [options]
   --peer millrace|kafka   the broker to start and test (default: this checkout's build)
   --preset NAME           composition of millrace to start (default single-node)
   --bootstrap HOST:PORT   test a broker that runs already
-  --only NAME[,NAME…]     clients: ${allClients.map(({ name }) => name).join(', ')}
+  --only NAME[,NAME…]     clients: ${allClients.map(({ name }) => name).join(', ')}; and groups
   --records N             records a topic (default 100000)
   --cross all|turns       who reads what others wrote: everybody all, or each other client once (default turns)
   --quick                 2000 records
@@ -42,6 +43,8 @@ interface Subject {
   readonly bootstrap: string
   /** Folder that may be read once the broker has ended; absent for a broker that somebody else runs. */
   readonly dataDir?: string
+  /** Kills it and starts it again on the same data; absent where that cannot be. */
+  readonly restart?: () => Promise<void>
   end (): Promise<void>
   remove (): Promise<void>
 }
@@ -51,9 +54,14 @@ async function startSubject (peer: string, bootstrap: string | undefined, preset
   if (bootstrap) return { peer: 'broker', bootstrap, end: nothing, remove: nothing }
   if (peer !== 'kafka' && peer !== 'millrace') throw new Error(`unknown peer ${peer}: millrace or kafka`)
   if (peer === 'kafka' && !kafkaAvailable()) throw new Error('Apache Kafka could not be installed')
-  const broker = peer === 'kafka' ? await startKafka() : await startMillrace({ args: ['--preset', preset] })
-  const dataDir = preset === 'memory' ? undefined : broker.dataDir
-  return { peer, bootstrap: broker.bootstrap, dataDir, end: () => broker.end(), remove: () => broker.stop() }
+  if (peer === 'kafka') {
+    const broker = await startKafka()
+    return { peer, bootstrap: broker.bootstrap, dataDir: broker.dataDir, end: () => broker.end(), remove: () => broker.stop() }
+  }
+  const broker = await startMillrace({ args: ['--preset', preset] })
+  const own = { peer, bootstrap: broker.bootstrap, end: () => broker.end(), remove: () => broker.stop() }
+  if (preset === 'memory') return own
+  return { ...own, dataDir: broker.dataDir, restart: async () => { await broker.end('SIGKILL'); broker.relaunch() } }
 }
 
 /** Runs one check, and makes of what it throws a failure. */
@@ -139,6 +147,22 @@ class CompatRun {
   }
 }
 
+/** Groups of three under load, with members that come and go, and a broker that is killed. */
+async function checkGroups (subject: Subject, only: readonly string[] | undefined): Promise<CheckResult[]> {
+  const results: CheckResult[] = []
+  for (const [index, members] of groupRuns.entries()) {
+    const check = { check: 'group', client: [...new Set(members.map(({ name }) => name))].join('+') } as const
+    if (only && !only.includes('groups')) continue
+    const reason = members.map(member => member.missing()).find(text => text !== undefined)
+    if (reason) results.push({ ...check, status: 'skipped', ms: 0, reason })
+    else {
+      const name = `${index}-${Date.now().toString(36)}`
+      results.push(await timed(check, async () => ({ reason: await runGroupScenario({ bootstrap: subject.bootstrap, name, members, restart: subject.restart }) })))
+    }
+  }
+  return results
+}
+
 async function checkFiles (subject: Subject): Promise<CheckResult[]> {
   if (!subject.dataDir) return []
   const check = { check: 'dump', client: subject.peer } as const
@@ -161,7 +185,7 @@ async function main (): Promise<number> {
   })
   if (values.help) { console.log(usage); return 0 }
   const only = values.only?.split(',')
-  const unknown = only?.find(wanted => !allClients.some(({ name }) => name === wanted))
+  const unknown = only?.find(wanted => wanted !== 'groups' && !allClients.some(({ name }) => name === wanted))
   if (unknown) { console.error(`unknown client ${unknown}\n\n${usage}`); return 2 }
   if (!values['no-install']) spawnSync('bash', [join(repositoryDir, '.ci', 'install-peers.sh')], { stdio: ['ignore', 2, 2] })
 
@@ -175,8 +199,9 @@ async function main (): Promise<number> {
   try {
     const run = new CompatRun(subject.bootstrap, await offersGroups(subject.bootstrap))
     for (const plan of makePlan({ clients, records, cross: values.cross === 'all' ? 'all' : 'turns' })) await run.topic(plan)
+    const groups = await checkGroups(subject, only)
     await subject.end()
-    results.push(...run.results, ...await checkFiles(subject))
+    results.push(...run.results, ...groups, ...await checkFiles(subject))
   } finally {
     await subject.remove()
   }

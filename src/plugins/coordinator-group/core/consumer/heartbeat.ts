@@ -38,7 +38,8 @@ export function consumerHeartbeat(turn: ConsumerTurn, command: ConsumerHeartbeat
   advance(turn, memberId, command.owned)
   turn.heard(memberId)
   const member = group.members.get(memberId)!
-  const isTold = isFull(command) || member.current.assigned !== before.current.assigned
+  // Who comes with its last epoch has not heard of the present one, nor of what it has there.
+  const isTold = isFull(command) || command.epoch !== before.current.epoch || member.current.assigned !== before.current.assigned
   turn.answer<'consumerHeartbeat'>(asker, heartbeatReply(group, member, isTold, turn))
 }
 
