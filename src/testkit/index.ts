@@ -6,10 +6,13 @@ export {
   check, checkCode, checkEqual, checkRejects, checkThrows, ConformanceError, failuresOf, type DeclareTest,
 } from './conformance/kit.ts'
 export { timersConformance, type TimersConformance, type TimersSubject } from './conformance/clock.ts'
+export { compressionConformance, type CompressionConformance } from './conformance/compression.ts'
 export { consensusConformance, type ConsensusConformance, type ConsensusSubject } from './conformance/consensus.ts'
 export { fileSystemConformance, type FileSystemConformance, type FileSystemSubject } from './conformance/file-system.ts'
+export { httpServerConformance, type HttpServerConformance, type HttpSubject } from './conformance/http-server.ts'
 export { keyValueConformance, type KeyValueConformance, type KeyValueSubject } from './conformance/key-value.ts'
 export { logStoreConformance, type LogStoreConformance } from './conformance/log-store.ts'
+export { metricsConformance, type MetricsConformance, type MetricsSubject } from './conformance/metrics.ts'
 export { networkConformance, type NetworkConformance, type NetworkSubject } from './conformance/network.ts'
 export { AcceptQueue, connectPair, RecordedSocket, type RecordedPair } from './conformance/recorded-socket.ts'
 export { replicatorConformance, type ReplicatorConformance, type ReplicatorSubject } from './conformance/replicator.ts'

@@ -17,7 +17,6 @@ interface ConsumeFlags extends NetworkFlags {
   readonly follow?: boolean
   readonly keySeparator?: string
   readonly printKey?: boolean
-  readonly isolation?: 'read_committed' | 'read_uncommitted'
   readonly group?: string
   readonly groupProtocol?: 'classic' | 'consumer'
 }

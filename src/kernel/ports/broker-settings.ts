@@ -22,7 +22,9 @@ export interface BrokerSettings {
   text(name: string): string
   /** Of an int, short or long setting; -1 where Kafka says so or has no value, Infinity for what is beyond 2^53 - 1. */
   integer(name: string): number
+  /** A setting that is true or false; asking for one of another type is a broken invariant. */
   flag(name: string): boolean
+  /** The items of a list, in order; none where it has no value. */
   list(name: string): readonly string[]
   /** Every setting, in the table's order; secrets that are set as `[hidden]`. */
   entries(): readonly SettingEntry[]

@@ -64,6 +64,7 @@ export interface MetadataChange {
 
 /** The committed metadata as this broker has applied it. Reads never wait. */
 export interface ClusterMetadata {
+  /** As of the last change that was applied; the object never changes, a later call may give another. */
   image(): ClusterImage
   /**
    * Called after each change, in order, in the turn in which it was applied; and once, at once, with all topics as created.

@@ -49,6 +49,7 @@ export interface Consensus {
   checkSpace(): void
   /** Resolves when this node has applied everything that was committed anywhere before the call (Raft thesis 6.4, read index). */
   barrier(): Promise<void>
+  /** What this node knows now of who leads; it may be out of date elsewhere. */
   status(): ConsensusStatus
 }
 export const Consensus = token<Consensus>('Consensus')

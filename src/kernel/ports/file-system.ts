@@ -55,6 +55,8 @@ export interface File {
   sync(done: (error: unknown) => void): void
   /** The same, blocking the loop: for small files at start and stop. */
   syncNow(): void
+  /** Cuts the file to so many bytes, or fills it up with zeros. Durable after a sync, as what is written. */
   truncate(bytes: number): void
+  /** Gives the descriptor back; syncs nothing. Once. */
   close(): void
 }

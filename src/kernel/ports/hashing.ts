@@ -4,7 +4,9 @@ export type HashAlgorithm = 'sha256' | 'sha512'
 
 /** The one-way functions that passwords and signatures need. */
 export interface Hashing {
+  /** The hash of the bytes; the result is the caller's. */
   digest(algorithm: HashAlgorithm, bytes: Uint8Array): Uint8Array
+  /** HMAC (RFC 2104) of the bytes under the key; the result is the caller's. */
   hmac(algorithm: HashAlgorithm, key: Uint8Array, bytes: Uint8Array): Uint8Array
   /** PBKDF2 (RFC 8018) with HMAC; the result has the length of the hash. Runs beside the event loop: it is slow on purpose. */
   pbkdf2(algorithm: HashAlgorithm, password: Uint8Array, salt: Uint8Array, iterations: number): Promise<Uint8Array>

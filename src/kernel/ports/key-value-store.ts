@@ -17,10 +17,13 @@ export interface KeyRange {
 
 /** An ordered map of bytes to bytes on disk, keys in byte order. One owner; calls may overlap and are applied in the order made. */
 export interface KeyValueStore {
+  /** What was written last under the key, by whatever write had resolved before; undefined for none. The bytes are the caller's. */
   get(key: Uint8Array): Promise<Uint8Array | undefined>
+  /** Pairs of the range in the order of their keys, as of one moment. The bytes are the caller's. */
   range(range: KeyRange): Promise<readonly (readonly [Uint8Array, Uint8Array])[]>
   /** All or nothing. With `sync`, durable when it resolves; without, after the next write that has it. */
   write(puts: readonly KeyValuePut[], options: { readonly sync: boolean }): Promise<void>
+  /** Ends what is under way and lets the directory go. Nothing may be asked afterwards. */
   close(): Promise<void>
 }
 

@@ -28,7 +28,9 @@ export interface SweepReport {
  * set and where they are described.
  */
 export interface LogStore {
+  /** Those in service, in no order that counts. Not to be walked over a change. */
   logs(): Iterable<PartitionLog>
+  /** Undefined for a log that is not here, or not in service. The same object until it is removed. */
   find(topicId: Uuid, partition: number): PartitionLog | undefined
   /** A new empty log, beginning at offset 0. Its identity is durable when it returns. Asking for one that exists returns it. */
   create(id: PartitionId, settings: TopicSettings): PartitionLog
@@ -40,6 +42,7 @@ export interface LogStore {
   sweep(): SweepReport
   /** Makes everything appended so far durable, whatever the topics' durability. */
   flush(): Promise<void>
+  /** In the order of the settings, those out of service too. */
   directories(): readonly DirectoryStatus[]
 }
 export const LogStore = token<LogStore>('LogStore')

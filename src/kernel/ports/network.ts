@@ -40,6 +40,7 @@ export interface Socket {
   readonly pendingBytes: number
   /** No `data` until `resume`; the peer is slowed by TCP. */
   pause(): void
+  /** `data` may come again, in a later turn; fine when nothing was paused. */
   resume(): void
   /** Sends what is pending, then closes. */
   end(): void

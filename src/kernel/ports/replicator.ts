@@ -41,6 +41,7 @@ export interface Replica {
 export interface Replicator {
   /** Undefined when this broker has no replica of it, or has not made it yet. */
   replica(topicId: Uuid, partition: number): Replica | undefined
+  /** All that are made on this broker, in no order that counts. */
   replicas(): Iterable<Replica>
   /** Whether there is no replica of it because its turn has not come yet. False for one that could not be made. */
   isMaking(topicId: Uuid, partition: number): boolean

@@ -4,9 +4,13 @@ export type LogFields = Readonly<Record<string, unknown>>
 
 /** Structured log lines of one component. Never pass secrets or record contents. */
 export interface Logger {
+  /** For who looks for a fault in this component; off by default. */
   debug(message: string, fields?: LogFields): void
+  /** What an operator wants to read afterwards: starts, stops, changes. */
   info(message: string, fields?: LogFields): void
+  /** What works and should be looked at, with its remedy. */
   warn(message: string, fields?: LogFields): void
+  /** What does not work any more, with its cause in `fields.error`. */
   error(message: string, fields?: LogFields): void
   /** A logger whose lines carry `fields` too. */
   child(fields: LogFields): Logger
@@ -35,7 +39,9 @@ export interface GaugeSample {
  * Asking twice for one name and labels gives the same instrument.
  */
 export interface Metrics {
+  /** Begins at zero. A name has one kind and one help, whatever its labels. */
   counter(name: string, help: string, labels?: Labels): Counter
+  /** `buckets` are upper bounds, rising; what is above the last is counted too. */
   histogram(name: string, help: string, buckets: readonly number[], labels?: Labels): Histogram
   /**
    * Ends the counter or histogram of this name and labels: what they stand for is gone, and is told no more. Whoever still has the

@@ -51,14 +51,17 @@ export class RecordingLogger implements Logger {
 
 /** Metrics that keep what they were told, for a test to ask. */
 export class RecordingMetrics implements Metrics {
-  private readonly counters = new Map<string, number>()
+  private readonly counters = new Map<string, { value: number }>()
   private readonly observations = new Map<string, number[]>()
   private readonly gauges = new Map<string, () => number | readonly GaugeSample[]>()
 
   counter(name: string, _help: string, labels?: Labels): Counter {
     const key = seriesOf(name, labels)
-    if (!this.counters.has(key)) this.counters.set(key, 0)
-    return { add: amount => void this.counters.set(key, this.counters.get(key)! + amount) }
+    let counter = this.counters.get(key)
+    if (counter === undefined) this.counters.set(key, counter = { value: 0 })
+    // Whoever still has one that was forgotten counts for nobody.
+    const kept = counter
+    return { add: amount => { kept.value += amount } }
   }
 
   histogram(name: string, _help: string, _buckets: readonly number[], labels?: Labels): Histogram {
@@ -84,7 +87,7 @@ export class RecordingMetrics implements Metrics {
 
   /** What a counter stands at; 0 for one that nobody made. */
   count(name: string, labels?: Labels): number {
-    return this.counters.get(seriesOf(name, labels)) ?? 0
+    return this.counters.get(seriesOf(name, labels))?.value ?? 0
   }
 
   /** What a histogram was given, in order. */
@@ -99,7 +102,7 @@ export class RecordingMetrics implements Metrics {
 
   /** Every series, sorted, with counters and numbers of observations: for traces. */
   snapshot(): readonly string[] {
-    const counted = [...this.counters].map(([key, value]) => `${key} ${value}`)
+    const counted = [...this.counters].map(([key, { value }]) => `${key} ${value}`)
     const observed = [...this.observations].map(([key, values]) => `${key} observed ${values.length}`)
     return [...counted, ...observed].sort()
   }
