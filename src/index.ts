@@ -18,8 +18,8 @@ export { Broker } from './broker/broker.ts'
 export { defineConfig, type BrokerOptions, type PluginChoice, type PresetName } from './broker/broker-options.ts'
 export {
   Admin, avro, bytes, Client, Consumer, ConsumerRecord, createAdmin, createClient, createConsumer, createProducer, GroupConsumer,
-  isMillraceError, isUndecodable, json, MillraceError, partitionOfKey, Producer, schemaRegistry, SerdeFault, text, topic, TypedConsumer,
-  typedConsumer, TypedRecord, TypedTopic,
+  isMillraceError, isUndecodable, json, MillraceError, partitionOfKey, Producer, protobuf, schemaRegistry, SerdeFault, text, topic,
+  typedConsumer, TypedConsumer, TypedRecord, TypedTopic,
 } from './client/index.ts'
 export type {
   AdminOptions, AlterConfigsOptions, AnyTypedTopic, Assignment, AssignorName, AvroOptions, Bytes, ClientOptions, ClientWorld, CloseOptions,
@@ -28,10 +28,11 @@ export type {
   GroupDescription, GroupListing, GroupMemberDescription, GroupMembership, GroupOffsetReset, GroupOptions, HeadersToSend, InProcessSettings,
   JsonOptions, LeaveOptions, ListGroupsOptions, ListOffsetsOptions, ListTopicsOptions, LogStart, MorePartitions, NewTopic, NodeInfo,
   OffsetAnswer, OffsetFound, OffsetReset, OffsetToCommit, OffsetWanted, Partitioner, PartitionInfo, PartitionLag, PollOptions,
-  ProducerOptions, ProducerRecord, QueryOptions, Re2Pattern, RebalanceListeners, RecordMetadata, RecordOf, RecordsToDelete, RecordToSend,
-  RegisteredAvroOptions, RegisteredJsonOptions, RegistryAuth, RegistryUse, RegistryWorld, SaslOptions, Schema, SchemaReference,
-  SchemaRegistry, SchemaRegistryOptions, SchemaType, Serde, SerdePlace, StandardSchema, Start, SubjectNames, SubjectVersion,
-  TopicDescription, TopicListing, TopicPartition, TopicSerdes, TypedConsumerOptions, UndecodableRecordError,
+  ProducerOptions, ProducerRecord, ProtobufOptions, ProtoMessage, QueryOptions, Re2Pattern, RebalanceListeners, RecordMetadata, RecordOf,
+  RecordsToDelete, RecordToSend, RegisteredAvroOptions, RegisteredJsonOptions, RegisteredProtobufOptions, RegistryAuth, RegistryUse,
+  RegistryWorld, SaslOptions, Schema, SchemaReference, SchemaRegistry, SchemaRegistryOptions, SchemaType, Serde, SerdePlace, StandardSchema,
+  Start, SubjectNames, SubjectVersion, TopicDescription, TopicListing, TopicPartition, TopicSerdes, TypedConsumerOptions,
+  UndecodableRecordError,
 } from './client/index.ts'
 export { errorTable } from './kernel/errors/index.ts'
 export { definePlugin, type Plugin, type PluginDefinition } from './kernel/plugin/define-plugin.ts'

@@ -10,7 +10,7 @@ import { importsOf, root, sourceFiles } from './source-tree.ts'
 const values = [
   'Admin', 'Broker', 'Client', 'Consumer', 'ConsumerRecord', 'GroupConsumer', 'MillraceError', 'Producer', 'SerdeFault', 'TypedConsumer',
   'TypedRecord', 'TypedTopic', 'avro', 'bytes', 'createAdmin', 'createBroker', 'createClient', 'createConsumer', 'createProducer',
-  'defineConfig', 'definePlugin', 'errorTable', 'every', 'isMillraceError', 'isUndecodable', 'json', 'maybe', 'partitionOfKey',
+  'defineConfig', 'definePlugin', 'errorTable', 'every', 'isMillraceError', 'isUndecodable', 'json', 'maybe', 'partitionOfKey', 'protobuf',
   'schemaRegistry', 'text', 'token', 'topic', 'typedConsumer',
 ]
 const types = [
@@ -21,11 +21,12 @@ const types = [
   'GroupMemberDescription', 'GroupMembership', 'GroupOffsetReset', 'GroupOptions', 'HeadersToSend', 'InProcessSettings', 'JsonOptions',
   'LeaveOptions', 'ListGroupsOptions', 'ListOffsetsOptions', 'ListTopicsOptions', 'LogStart', 'MorePartitions', 'NewTopic', 'NodeInfo',
   'OffsetAnswer', 'OffsetFound', 'OffsetReset', 'OffsetToCommit', 'OffsetWanted', 'PartitionInfo', 'PartitionLag', 'Partitioner', 'Plugin',
-  'PluginChoice', 'PluginDefinition', 'PollOptions', 'PresetName', 'ProducerOptions', 'ProducerRecord', 'QueryOptions', 'Re2Pattern',
-  'RebalanceListeners', 'RecordMetadata', 'RecordOf', 'RecordToSend', 'RecordsToDelete', 'RegisteredAvroOptions', 'RegisteredJsonOptions',
-  'RegistryAuth', 'RegistryUse', 'RegistryWorld', 'SaslOptions', 'Schema', 'SchemaReference', 'SchemaRegistry', 'SchemaRegistryOptions',
-  'SchemaType', 'Serde', 'SerdePlace', 'StandardSchema', 'Start', 'SubjectNames', 'SubjectVersion', 'Token', 'TopicDescription',
-  'TopicListing', 'TopicPartition', 'TopicSerdes', 'TypedConsumerOptions', 'UndecodableRecordError',
+  'PluginChoice', 'PluginDefinition', 'PollOptions', 'PresetName', 'ProducerOptions', 'ProducerRecord', 'ProtoMessage', 'ProtobufOptions',
+  'QueryOptions', 'Re2Pattern', 'RebalanceListeners', 'RecordMetadata', 'RecordOf', 'RecordToSend', 'RecordsToDelete',
+  'RegisteredAvroOptions', 'RegisteredJsonOptions', 'RegisteredProtobufOptions', 'RegistryAuth', 'RegistryUse', 'RegistryWorld',
+  'SaslOptions', 'Schema', 'SchemaReference', 'SchemaRegistry', 'SchemaRegistryOptions', 'SchemaType', 'Serde', 'SerdePlace',
+  'StandardSchema', 'Start', 'SubjectNames', 'SubjectVersion', 'Token', 'TopicDescription', 'TopicListing', 'TopicPartition', 'TopicSerdes',
+  'TypedConsumerOptions', 'UndecodableRecordError',
 ]
 
 describe('the package millrace', () => {
