@@ -5,8 +5,8 @@
 export type GroupEvent = { readonly atMs: number } & (
   /** A member that begins, with its timeouts. */
   | { readonly type: 'started', readonly member: string, readonly sessionMs: number, readonly rebalanceMs: number, readonly isStaticClassic: boolean }
-  /** It has nothing any more: its process is gone, or it has been told that it is out. */
-  | { readonly type: 'dropped', readonly member: string }
+  /** It has nothing any more: its process is gone, or it has been told that it is out. With `partitions`, it has stopped to read those, as its leader wanted. */
+  | { readonly type: 'dropped', readonly member: string, readonly partitions?: readonly string[] }
   /** It is out at once, as decision 9 allows in a rebalance of a classic group that a failover interrupts. */
   | { readonly type: 'fenced', readonly member: string }
   /** What it says. `owned`: null where it does not say; what a heartbeat leaves out though it is assigned, it has not been told of yet. */
@@ -63,7 +63,7 @@ class Judge {
         this.members.set(event.member, { ...event, heardMs: this.atMs, askedMs: Infinity, epoch: 0, isOut: false, hasDropped: false, held: new Set(), assigned: [], owned: null })
         break
       case 'rebalance': for (const known of this.members.values()) known.askedMs = Math.min(known.askedMs, this.atMs); break
-      case 'dropped': this.drop(event.member); break
+      case 'dropped': this.drop(event.member, event.partitions); break
       case 'fenced': this.fence(event.member); break
       case 'said': this.said(event); break
       case 'told': this.told(event); break
@@ -73,8 +73,10 @@ class Judge {
     }
   }
 
-  private drop(member: string): void {
+  private drop(member: string, partitions: readonly string[] | undefined): void {
     const known = this.known(member)
+    for (const partition of partitions ?? []) known.held.delete(partition)
+    if (partitions !== undefined) return
     known.held.clear()
     known.hasDropped = true
   }

@@ -124,6 +124,7 @@ export class ClassicClient extends GroupClient {
       this.commit(partition)
       this.reads.delete(partition)
     }
+    if (lost.length > 0) this.parts.coordinator.note({ type: 'dropped', member: this.memberId, partitions: lost })
     for (const partition of assigned) this.take(partition)
     if (lost.length > 0) this.join()
   }

@@ -233,6 +233,21 @@ describe('online migration', () => {
     expect(await first.join()).toBe(0)
   })
 
+  it('S17: what a member was still to give up stays its own when the group is downgraded and upgraded again', async () => {
+    const world = await GroupWorld.start()
+    const [first] = await classicGroup(world)
+    const member = new ConsumerMember(world, 'm1')
+    await member.join()
+    await first.joinOnce()
+    expect(world.machine().consumers.groups.get('g')!.members.get(first.member.id)!.current).toMatchObject({ state: 'unrevoked' })
+    await member.leave()
+    expect(typeOf(world)).toBe('classic')
+    const next = new ConsumerMember(world, 'm2')
+    expect((await next.join()).errorCode).toBe(0)
+    expect(typeOf(world)).toBe('consumer')
+    expect(next.owned).toEqual([])
+  })
+
   it('everything is in the records: another coordinator knows the same members, targets and epochs', async () => {
     const world = await GroupWorld.start()
     const [first] = await classicGroup(world)

@@ -112,7 +112,7 @@ export function syncAsClassic(turn: ConsumerTurn, command: SyncCommand, asker: n
   }
   group.update(memberId, { syncDeadlineMs: Infinity })
   turn.heard(memberId)
-  turn.answer<'sync'>(asker, { errorCode: kafkaErrors.NONE, protocolType, protocolName: protocol, assignment: assignmentBytes(member, topics) })
+  turn.answer<'sync'>(asker, { errorCode: kafkaErrors.NONE, protocolType, protocolName: protocol, assignment: assignmentBytes(member, member.current.assigned, topics) })
 }
 
 function protocolFault({ about: { classic } }: ConsumerMember, { protocolType, protocol }: SyncCommand): number | undefined {

@@ -4,7 +4,7 @@ import { decodeAssignment, decodeSubscription, encodeAssignment, type ConsumerSu
 import { ClassicGroup, noBytes } from '../classic-group.ts'
 import { type GroupRules } from '../group-commands.ts'
 import { electProtocol } from '../protocol-vote.ts'
-import { assignedOf, those, type Assigned } from './assigned.ts'
+import { assignedOf, those, union, type Assigned } from './assigned.ts'
 import { ConsumerGroup, newMember, type ConsumerMember } from './consumer-group.ts'
 import { type TopicDirectory } from './topic-directory.ts'
 
@@ -68,7 +68,7 @@ function assignedIn(assignment: Uint8Array, topics: TopicDirectory): Assigned | 
 }
 
 /** The bytes in which a member of the classic protocol is told what it has, in the version that it speaks itself. */
-export function assignmentBytes({ about: { classic }, current: { assigned } }: ConsumerMember, topics: TopicDirectory): Uint8Array {
+export function assignmentBytes({ about: { classic } }: ConsumerMember, assigned: Assigned, topics: TopicDirectory): Uint8Array {
   const metadata = classic!.protocols[0]!.metadata
   const version = Math.min(3, metadata.length < 2 ? 0 : metadata[0]! << 8 | metadata[1]!)
   const assignedPartitions = Array.from(assigned, ([topicId, partitions]) => ({ topic: topics.nameOf(topicId), partitions }))
@@ -86,9 +86,11 @@ export function classicFrom(group: ConsumerGroup, topics: TopicDirectory, { wall
   for (const member of group.members.values()) {
     const { memberId, instanceId, clientId, clientHost, rebalanceTimeoutMs, classic: spoken } = member.about
     const { sessionTimeoutMs, protocols } = spoken!
+    // Also what it has not given up yet: nobody else is to have that, should the group be upgraded again.
+    const held = union(member.current.assigned, member.current.revoking)
     classic.add({
       memberId, instanceId, clientId, clientHost, rebalanceTimeoutMs, sessionTimeoutMs, protocols,
-      assignment: member.current.assigned.size === 0 ? noBytes : assignmentBytes(member, topics),
+      assignment: held.size === 0 ? noBytes : assignmentBytes(member, held, topics),
       deadlineMs: judgedMs + sessionTimeoutMs, joinAsker: undefined, syncAsker: undefined, isNew: false,
     })
   }
