@@ -7,6 +7,7 @@ import { type MemoryFileSystem } from '../../../src/testkit/world/memory-file-sy
 import { makeStore, type TestStore } from '../../unit/plugins/storage-local/store-subjects.ts'
 import { type Recovery } from './crash-protocol.ts'
 import { type LogPromise, type StorePromises } from './log-promise.ts'
+import { sumsChange } from './sums-change.ts'
 import { stageConfig, type StageOptions } from './store-stage.ts'
 
 const subject = { settle: <T>(promise: Promise<T>): Promise<T> => promise }
@@ -196,9 +197,20 @@ function compareImages(first: ReadonlyMap<string, Uint8Array>, second: ReadonlyM
   for (const path of new Set([...first.keys(), ...second.keys()])) {
     if (but?.test(path) === true) continue
     const [before, after] = [first.get(path), second.get(path)]
+    if (path.endsWith('.sum') && before !== undefined) {
+      const change = sumsChange(before, after, isOfActiveSegment(path, first))
+      if (change !== undefined) throw new Error(`another start ${change}: ${path}`)
+      continue
+    }
     if (before === undefined || after === undefined) throw new Error(`another start ${before === undefined ? 'makes' : 'loses'} ${path}`)
     if (!isEqual(before, after)) throw new Error(`another start changes ${path}: ${before.length} bytes, then ${after.length}`)
   }
+}
+
+function isOfActiveSegment(path: string, image: ReadonlyMap<string, Uint8Array>): boolean {
+  const directory = path.slice(0, path.lastIndexOf('/') + 1)
+  const last = [...image.keys()].filter(other => other.startsWith(directory) && other.endsWith('.log')).sort().at(-1)
+  return last?.slice(0, -'.log'.length) === path.slice(0, -'.sum'.length)
 }
 
 function isEqual(left: Uint8Array, right: Uint8Array): boolean {
