@@ -220,7 +220,7 @@ export class Life {
     this.deletedTo = deletedTo
     for (const partition of [0, 1]) await this.onLog('kept', partition, 'delete records', log => { log.deleteTo(Math.min(deletedTo, log.highWatermark)) })
     for (const partition of [0, 1]) await this.send('loose', partition, Array.from({ length: 12 }, (_, index) => `${index}${'l'.repeat(400)}`))
-    await this.onLog('loose', 0, 'truncate', log => { log.truncateTo(4) })
+    await this.onLog('loose', 0, 'truncate', log => { log.truncateTo(5) })
     await this.onLog('loose', 1, 'truncate', log => { log.truncateTo(log.endOffset - 1) })
     await this.onLog('short', 0, 'append', log => {
       // The later ones without timestamps, as old clients send them: their age is that of the file.

@@ -168,6 +168,8 @@ export class IndexFiles {
   private readonly stem: string
   private offsetsWritten: number
   private timesWritten: number
+  /** The files may hold entries beyond what was written of what there is. */
+  private tooLong = false
   /** CRCs of the first entries of each, as far as they were made. */
   private offsetsCrc = { count: 0, crc: 0 }
   private timesCrc = { count: 0, crc: 0 }
@@ -184,20 +186,21 @@ export class IndexFiles {
   }
 
   write({ offsets, times }: SegmentIndexes): void {
-    if (this.offsetsWritten !== offsets.count) {
+    if (this.offsetsWritten !== offsets.count || this.tooLong) {
       const first = Math.max(0, this.offsetsWritten)
       const bytes = offsets.encode(first)
       this.append('.index', bytes, first * offsetEntryBytes)
       this.offsetsWritten = offsets.count
       if (this.offsetsCrc.count === first) this.offsetsCrc = { count: offsets.count, crc: crc32c(bytes, 0, bytes.length, this.offsetsCrc.crc) }
     }
-    if (this.timesWritten !== times.count) {
+    if (this.timesWritten !== times.count || this.tooLong) {
       const first = Math.max(0, this.timesWritten)
       const bytes = times.encode(first)
       this.append('.timeindex', bytes, first * timeEntryBytes)
       this.timesWritten = times.count
       if (this.timesCrc.count === first) this.timesCrc = { count: times.count, crc: crc32c(bytes, 0, bytes.length, this.timesCrc.crc) }
     }
+    this.tooLong = false
   }
 
   /** Of all entries. Those that were written one after another are not looked at again. */
@@ -250,11 +253,14 @@ export class IndexFiles {
     }
   }
 
-  /** Entries were dropped from the indexes: what the files hold beyond them is overwritten by the next write. */
+  /**
+   * Entries were dropped from the indexes: what the files hold beyond them goes with the next write, also when nothing is added. What they keep is not touched: a recovery
+   * relies on both files having it, and a crash between a cut and a write would leave it in one alone.
+   */
   truncated({ offsets, times }: SegmentIndexes): void {
-    // One less than all: the next write must happen, and cut the files, also when nothing is added.
-    this.offsetsWritten = Math.min(this.offsetsWritten, offsets.count) - 1
-    this.timesWritten = Math.min(this.timesWritten, times.count) - 1
+    this.offsetsWritten = Math.min(this.offsetsWritten, offsets.count)
+    this.timesWritten = Math.min(this.timesWritten, times.count)
+    this.tooLong = true
     this.offsetsCrc = this.timesCrc = { count: -1, crc: 0 }
   }
 
@@ -263,7 +269,7 @@ export class IndexFiles {
     const file = this.files.open(`${this.stem}${suffix}`, 'ensure')
     try {
       if (file.size() > position) file.truncate(position)
-      file.write([bytes], position)
+      if (bytes.length > 0) file.write([bytes], position)
     } finally {
       file.close()
     }
