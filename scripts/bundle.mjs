@@ -14,11 +14,14 @@ function outside({ optionalDependencies }) {
   return [/^node:/, 'level', 'classic-level', 'jiti', ...Object.keys(optionalDependencies)]
 }
 
-/** What package.json offers, by its path in dist/ without `.js`. */
+/** Modules that run in threads of their own: they are loaded by their paths. */
+const threads = ['client/group/stand-in-thread']
+
+/** What package.json offers, and what runs in threads, by its path in dist/ without `.js`. */
 function entryPoints(dist, { exports, bin }) {
   const paths = [...Object.values(bin), ...Object.values(exports).flatMap((entry) => entry.default ?? [])]
     .map((path) => path.replace(/^(\.\/)?dist\//, '').replace(/\.js$/, ''))
-  return paths.flatMap((path) => {
+  return [...paths, ...threads].flatMap((path) => {
     const [before, after] = path.split('*')
     return after === undefined ? [path] : readdirSync(join(dist, before)).map((name) => before + name + after)
   }).filter((path) => existsSync(join(dist, `${path}.js`)))

@@ -2,6 +2,7 @@ import { type Clock, type Random, type Timers } from '../kernel/ports/clock.ts'
 import { type Compression } from '../kernel/ports/compression.ts'
 import { type Hashing } from '../kernel/ports/hashing.ts'
 import { type Network } from '../kernel/ports/network.ts'
+import { type Threads } from '../kernel/ports/threads.ts'
 import { type Logger } from '../kernel/ports/telemetry.ts'
 
 /** All that a client knows of the machine it runs on. `index.ts` gives the real one, tests and simulations their own. */
@@ -12,6 +13,8 @@ export interface ClientWorld {
   readonly network: Network
   readonly compression: Compression
   readonly hashing: Hashing
+  /** Without it, heartbeats come from the event loop alone. */
+  readonly threads?: Threads
   /** Told of what a client does about trouble, e.g. reconnecting. Without it nothing is logged. */
   readonly logger?: Logger
 }

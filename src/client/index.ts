@@ -35,7 +35,9 @@ function newClient(given: ClientOptions | undefined, closesWithLast: boolean, ot
   // Who calls it without types and without options is told which one is missing.
   const options: Partial<ClientOptions> = given ?? {}
   refuseUnknown(options, [...connectionOptionNames, ...otherNames])
-  const world = { ...thisMachine(), ...options.world, ...(options.logger === undefined ? {} : { logger: options.logger }) }
+  // A thread of this machine is at home in no other world.
+  const { threads, ...machine } = thisMachine()
+  const world = { ...machine, ...(options.world === undefined && threads !== undefined ? { threads } : {}), ...options.world, ...(options.logger === undefined ? {} : { logger: options.logger }) }
   return new Client(world, clientSettings(options), closesWithLast)
 }
 

@@ -17,7 +17,7 @@ const ofProducer: Names<keyof ProducerOptions> = {
 }
 const ofGroup: Names<keyof GroupOptions> = {
   groupId: true, groupInstanceId: true, groupProtocol: true, assignors: true, serverAssignor: true, sessionTimeoutMs: true, heartbeatIntervalMs: true,
-  pollIntervalMsMax: true, offsetReset: true, autoCommit: true, autoCommitIntervalMs: true,
+  pollIntervalMsMax: true, offsetReset: true, autoCommit: true, autoCommitIntervalMs: true, heartbeatThread: true,
 }
 const ofConsumer: Names<keyof ConsumerOptions> = {
   onOffsetOutOfRange: true, isolation: true, checkCrcs: true, fetchWaitMsMax: true, fetchBytesMin: true, fetchBytesMax: true, partitionBytesMax: true,

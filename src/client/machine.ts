@@ -5,6 +5,7 @@ import { FetchHttpClient } from '../platform/fetch-http-client.ts'
 import { installedPackage } from '../platform/installed-package.ts'
 import { NodeHashing } from '../platform/node-hashing.ts'
 import { NodeNetwork } from '../platform/node-network.ts'
+import { NodeThreads } from '../platform/node-threads.ts'
 import { SystemClock } from '../platform/system-clock.ts'
 import { SystemRandom } from '../platform/system-random.ts'
 import { SystemTimers } from '../platform/system-timers.ts'
@@ -24,7 +25,7 @@ export function thisMachine(): Machine {
     installNativeCrc32c()
     machine = {
       clock: new SystemClock(), timers: new SystemTimers(), random: new SystemRandom(), network: new NodeNetwork(), compression: new NodeCompression(),
-      hashing: new NodeHashing(), http: new FetchHttpClient(), installedPackage,
+      hashing: new NodeHashing(), http: new FetchHttpClient(), installedPackage, threads: new NodeThreads(),
     }
   }
   return machine

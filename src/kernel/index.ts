@@ -31,6 +31,7 @@ export * from './ports/process-stats.ts'
 export * from './ports/protocol-handler.ts'
 export * from './ports/replicator.ts'
 export * from './ports/telemetry.ts'
+export * from './ports/threads.ts'
 
 // What plugins of ours stand on besides ports: batches, the state that a log keeps of its records, and helpers that know no messaging word.
 export * from '../base/assert.ts'

@@ -8,6 +8,7 @@ import { type Coordinator } from '../cluster/coordinator.ts'
 import { type LookupParts } from '../cluster/offset-lookup.ts'
 import { Lookout } from '../lookout.ts'
 import { pause } from '../pause.ts'
+import { type StandIn } from './stand-in.ts'
 import { type GroupAnswer, type GroupRequest, type GroupWork, type MemberEffect, type MemberEvent, type MemberMachine, type TopicsKnown } from './core/member-machine.ts'
 
 /** What the session asks of the consumer that it works for. */
@@ -24,12 +25,17 @@ export interface SessionParts extends LookupParts {
   readonly machine: MemberMachine
   readonly coordinator: Coordinator
   readonly application: GroupApplication
+  /** Who heartbeats while this event loop is blocked. */
+  readonly standIn?: StandIn | undefined
   /** How long others may be waited for in a rebalance. */
   readonly rebalanceTimeoutMs: number
 }
 
 /** Beyond what the coordinator itself waits for. */
 const joinGraceMs = 5000
+/** A message from another thread is here in less. */
+const catchUpMs = 20
+const catchUpsMax = 50
 
 /** Lets a member machine live: gives it what happens, and does what it says, with a network and a clock. */
 export class GroupSession {
@@ -45,7 +51,7 @@ export class GroupSession {
   constructor(parts: SessionParts) {
     this.parts = parts
     this.joinLane = parts.pool.newGroupLane()
-    this.lookout = new Lookout(parts.world.timers, () => { this.tell({ type: 'tick' }) })
+    this.lookout = new Lookout(parts.world.timers, () => { this.tick() })
   }
 
   get machine(): MemberMachine {
@@ -59,6 +65,8 @@ export class GroupSession {
 
   tell(event: MemberEvent): void {
     if (this.abort.signal.aborted) return
+    const { standIn, coordinator, metadata } = this.parts
+    if (event.type === 'polling' || event.type === 'polled') standIn?.polling(event.type === 'polling')
     this.events.push(event)
     if (this.isStepping) return
     this.isStepping = true
@@ -70,7 +78,16 @@ export class GroupSession {
     } finally {
       this.isStepping = false
     }
+    standIn?.watch(machine.identity, coordinator.knownNodeId, metadata.nodes.get(coordinator.knownNodeId))
     this.lookout.plan(machine.dueMs, world.clock.monotonicMs())
+  }
+
+  /** After a block, what the stand-in was answered comes first: it is newer than what is known here. */
+  private tick(): void {
+    const { standIn, world } = this.parts
+    const nowMs = world.clock.monotonicMs()
+    if (standIn?.isCaughtUp === false) this.lookout.plan(nowMs + catchUpMs, nowMs)
+    else this.tell({ type: 'tick' })
   }
 
   topics(topics: TopicsKnown, isLearned: boolean): void {
@@ -94,6 +111,7 @@ export class GroupSession {
     this.abort.abort(new MillraceError('MR_CLIENT_CLOSED', { what: 'consumer' }))
     this.lookout.close()
     this.parts.pool.closeLane(this.joinLane)
+    this.parts.standIn?.close()
     this.onLeft?.()
     this.onLeft = undefined
   }
@@ -145,6 +163,7 @@ export class GroupSession {
     const { signal } = this.abort
     try {
       if (attempt > 0) await pause(world.timers, backoffMs(attempt, client.backoff, () => world.random.fraction()), signal)
+      if (request.kind === 'consumerHeartbeat') await this.caughtUp(request.draft.memberEpoch ?? -1)
       const answer = await this.ask(request)
       this.tell({ type: 'answered', id, answer })
     } catch (error) {
@@ -152,6 +171,14 @@ export class GroupSession {
       if (!isMillraceError(error)) world.logger?.error('a request of a group could not be made', { error })
       this.tell({ type: 'unanswered', id, error: isMillraceError(error) ? error : new MillraceError('MR_CLIENT_BROKER_REFUSED', { what: request.kind, error: reasonOf(error), message: '' }, error) })
     }
+  }
+
+  /** Waits for what the stand-in has to say. Rejects where the heartbeat is of an epoch that is over by then: the machine makes another. */
+  private async caughtUp(memberEpoch: number): Promise<void> {
+    const { standIn, world, machine } = this.parts
+    if (standIn === undefined || standIn.isCaughtUp || memberEpoch <= 0) return
+    for (let waits = 0; !standIn.isCaughtUp && waits < catchUpsMax; waits++) await pause(world.timers, catchUpMs, this.abort.signal)
+    if (machine.identity.generation !== memberEpoch) throw new MillraceError('MR_CLIENT_BROKER_BUSY', { what: 'a heartbeat', error: 'STALE_MEMBER_EPOCH', message: '' })
   }
 
   private async ask(request: GroupRequest): Promise<GroupAnswer> {

@@ -35,6 +35,8 @@ export interface GroupOptions {
   readonly autoCommit?: boolean
   /** Default 5000. */
   readonly autoCommitIntervalMs?: number
+  /** A thread beside heartbeats while the event loop is blocked, and leaves when that goes on for longer than `pollIntervalMsMax`. Default true; none in process and in simulations. */
+  readonly heartbeatThread?: boolean
 }
 
 export interface GroupSettings {
@@ -49,6 +51,7 @@ export interface GroupSettings {
   readonly offsetReset: GroupOffsetReset
   readonly autoCommit: boolean
   readonly autoCommitIntervalMs: number
+  readonly heartbeatThread: boolean
 }
 
 /** Throws MR_CLIENT_SETTING. */
@@ -65,7 +68,7 @@ export function groupSettings(given: GroupOptions): GroupSettings {
   return {
     groupId, instanceId: groupInstanceId ?? null, protocol: groupProtocol, assignors: assignors.map(assignorNamed), serverAssignor: serverAssignor ?? null,
     sessionTimeoutMs, heartbeatIntervalMs, pollIntervalMsMax: durationMs('pollIntervalMsMax', given.pollIntervalMsMax, 300_000),
-    offsetReset: checkReset(offsetReset), autoCommit, autoCommitIntervalMs: durationMs('autoCommitIntervalMs', given.autoCommitIntervalMs, 5000),
+    offsetReset: checkReset(offsetReset), autoCommit, autoCommitIntervalMs: durationMs('autoCommitIntervalMs', given.autoCommitIntervalMs, 5000), heartbeatThread: given.heartbeatThread ?? true,
   }
 }
 

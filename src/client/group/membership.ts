@@ -13,6 +13,7 @@ import { keyOf, type TopicPartition, without } from './core/topic-partitions.ts'
 import { GroupSession } from './group-session.ts'
 import { type GroupSettings } from './group-settings.ts'
 import { OffsetCommits } from './offset-commits.ts'
+import { StandIn } from './stand-in.ts'
 import { SubscribedTopics } from './subscribed-topics.ts'
 import { type TakenOffsets } from './taken-offsets.ts'
 
@@ -57,7 +58,7 @@ export class Membership {
     const shared = { world, client, pool, metadata }
     const coordinator = new Coordinator(shared, group.groupId)
     this.session = new GroupSession({
-      ...shared, machine: machineFor(parts), coordinator, rebalanceTimeoutMs: group.pollIntervalMsMax,
+      ...shared, standIn: this.standInFor(parts), machine: machineFor(parts), coordinator, rebalanceTimeoutMs: group.pollIntervalMsMax,
       application: {
         perform: work => this.perform(work),
         learn: topics => { void this.subscribed.learn(topics) },
@@ -72,6 +73,15 @@ export class Membership {
       onTopics: (topics, isLearned) => { this.session.topics(topics, isLearned) },
       onMatched: (matched) => { this.names = matched; this.session.tell({ type: 'subscribe', subscription: { topics: matched } }) },
       onFailed: error => { this.fail(error) },
+    })
+  }
+
+  private standInFor({ world, client, group }: MembershipParts): StandIn | undefined {
+    if (world.threads === undefined || client.inProcess !== undefined || !group.heartbeatThread) return undefined
+    return new StandIn({
+      threads: world.threads, timers: world.timers, client, protocol: group.protocol, groupId: group.groupId, intervalMs: group.heartbeatIntervalMs,
+      pollIntervalMsMax: group.pollIntervalMsMax, logger: world.logger,
+      onMessage: (message) => { this.session.tell(message.type === 'beaten' ? { type: 'beaten', response: message.response } : { type: 'expired' }) },
     })
   }
 

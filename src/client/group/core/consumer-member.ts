@@ -66,6 +66,12 @@ export class ConsumerMember extends MemberBase {
       case 'topics':
         this.topics = event.topics
         break
+      case 'beaten':
+        if (!this.isActive || event.response.memberEpoch < this.generation) break
+        this.generation = event.response.memberEpoch
+        if (event.response.assignment !== null) this.aim(event.response.assignment.topicPartitions)
+        this.isFull = true
+        break
       default:
     }
   }

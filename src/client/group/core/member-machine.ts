@@ -41,6 +41,7 @@ export interface Subscription {
  * - `polling`, `polled`: the application has come to `poll`, and has been given something to do
  * - `worked`: the `work` last asked for is done
  * - `tick`: time has passed; due at `dueMs`
+ * - `beaten`: what somebody was answered who has heartbeat in this member's place, in the consumer protocol
  * - `expired`: somebody who watched while nobody here could has found the application stuck, and left for it
  * - `rejoin`: the application wants a rebalance
  * - `leave`: for good, or until the next `subscribe`. Without `tells` the coordinator is not told: a static member that comes back
@@ -54,6 +55,7 @@ export type MemberEvent =
   | { readonly type: 'unanswered', readonly id: number, readonly error: MillraceError }
   | { readonly type: 'worked' }
   | { readonly type: 'tick' }
+  | { readonly type: 'beaten', readonly response: GroupResponse<'consumerHeartbeat'> }
   | { readonly type: 'expired' }
   | { readonly type: 'rejoin', readonly reason: string }
   | { readonly type: 'leave', readonly tells: boolean }

@@ -1,0 +1,37 @@
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { parentPort, Worker } from 'node:worker_threads'
+import { type Thread, type Threads } from '../kernel/ports/threads.ts'
+
+/** Threads of Node. */
+export class NodeThreads implements Threads {
+  start(module: URL, onMessage: (message: object) => void, onEnd: (error?: unknown) => void): Thread {
+    const worker = module.pathname.endsWith('.ts') ? new Worker(fromSources(module), { eval: true }) : new Worker(module, { execArgv: [] })
+    let hasEnded = false
+    const end = (error?: unknown): void => {
+      if (hasEnded) return
+      hasEnded = true
+      onEnd(error)
+    }
+    worker.on('message', onMessage)
+    worker.once('error', end)
+    worker.once('exit', () => { end() })
+    worker.unref()
+    return {
+      post: message => { worker.postMessage(message) },
+      stop: () => { void worker.terminate() },
+    }
+  }
+}
+
+/** In development: the thread has to be told what compiles its sources. */
+function fromSources(module: URL): string {
+  const compiler = pathToFileURL(createRequire(import.meta.url).resolve('tsx/esm/api').replace(/cjs$/, 'mjs')).href
+  return `import(${JSON.stringify(compiler)}).then((tsx) => { tsx.register(); return import(${JSON.stringify(module.href)}) })`
+}
+
+/** The side of the thread itself: what it is told, and whom it tells. */
+export function startedBy(onMessage: (message: object) => void): (message: object) => void {
+  parentPort!.on('message', onMessage)
+  return message => { parentPort!.postMessage(message) }
+}
