@@ -65,7 +65,7 @@ function brokerLine(row: BrokerConfigRow): string {
 function effect(row: ConfigRow): string {
   const differs = [row.differs === undefined ? '' : ` Not Kafka's default: ${row.differs}.`, row.stricter === undefined ? '' : ` Kafka allows less: ${row.stricter}.`].join('')
   const caveat = row.caveat === undefined ? '' : ` Here ${row.caveat.text}.`
-  const needs = row.needs === undefined ? '' : ' **Without effect** over a log store that is not durable.'
+  const needs = row.needs === undefined ? '' : ` **Without effect** over a log store that ${row.needs.capability === 'durable' ? 'is not durable' : 'does not compact'}.`
   if (row.effect === 'works') return cell(`${row.doc}${caveat}${needs}${differs}`)
   if ('none' in row.effect) return cell(`${row.doc} **Without effect**: ${row.effect.none}.${differs}`)
   return cell(`${row.doc} **Refused** but for ${row.effect.allowed.map(value).join(', ')}: ${row.effect.refused}.${differs}`)

@@ -12,10 +12,11 @@ const seed = seedOf(3)
 
 async function create(): Promise<LogStoreSubject> {
   const timers = new ManualTimers()
-  const store = new MemoryLogStore(timers.clock, new SeededRandom(seed), new NodeCompression(), new BrokerSettingsMap())
+  const store = new MemoryLogStore(timers.clock, { after: (delayMs, callback) => timers.after(delayMs, callback), soon: queueMicrotask }, new SeededRandom(seed), new NodeCompression(), new BrokerSettingsMap())
   await store.start()
   return {
     store,
+    compaction: store,
     nowMs: () => timers.clock.wallMs(),
     advance: ms => timers.advance(ms),
     settle: promise => promise,
@@ -24,5 +25,5 @@ async function create(): Promise<LogStoreSubject> {
 }
 
 describe('storage-memory', () => {
-  logStoreConformance({ test, capabilities: { durable: storageMemory.capabilities!.durable! }, create, seed, randomRuns: 200 })
+  logStoreConformance({ test, capabilities: { durable: storageMemory.capabilities!.durable!, compaction: storageMemory.capabilities!.compaction! }, create, seed, randomRuns: 200 })
 })

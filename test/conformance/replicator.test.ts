@@ -35,7 +35,7 @@ async function subject(store: LogStore, stop: () => Promise<void>): Promise<Repl
 
 async function create(): Promise<ReplicatorSubject> {
   const timers = new ManualTimers()
-  const store = new MemoryLogStore(timers.clock, new SeededRandom(1), new NodeCompression(), new BrokerSettingsMap())
+  const store = new MemoryLogStore(timers.clock, timers, new SeededRandom(1), new NodeCompression(), new BrokerSettingsMap())
   await store.start()
   return subject(store, () => store.stop())
 }

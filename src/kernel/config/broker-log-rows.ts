@@ -1,7 +1,6 @@
 import { clusterWide, fixed, perBroker, row } from './broker-row.ts'
 import { longMax, none, works, type BrokerConfigRow } from './config-row.ts'
 
-const noCompaction = 'nothing is compacted yet; a compacted topic keeps every record'
 const syncedByDurability = 'when bytes are synced is decided by `durability`'
 const oneLoop = 'the data path runs on one event loop, without pools of threads'
 
@@ -20,19 +19,19 @@ export const brokerLogRows: readonly BrokerConfigRow[] = [
   row('default.replication.factor', 'int', '1', fixed, works, 'Replication factor of topics that ask for none.', { min: 1 }),
   row('delete.topic.enable', 'boolean', 'true', fixed, works, 'Whether topics may be deleted.'),
   row('durability', 'string', 'fsync', fixed, works, 'Default of the topics\' durability.', { values: ['fsync', 'os'], needs: { capability: 'durable', unless: ['os'] } }),
-  row('log.cleaner.backoff.ms', 'long', '15000', clusterWide, none(noCompaction), 'Pause of the compaction when there is nothing to do.', { min: 0 }),
-  row('log.cleaner.dedupe.buffer.size', 'long', '134217728', clusterWide, none(noCompaction), 'Memory of the compaction\'s key table, in bytes.'),
-  row('log.cleaner.delete.retention.ms', 'long', '86400000', clusterWide, none(noCompaction), 'Default of the topics\' delete.retention.ms.', { min: 0 }),
-  row('log.cleaner.enable', 'boolean', 'true', fixed, none(noCompaction), 'Whether compaction runs.'),
-  row('log.cleaner.io.buffer.load.factor', 'double', '0.9', clusterWide, none(noCompaction), 'How full the compaction\'s key table may get.'),
-  row('log.cleaner.io.buffer.size', 'int', '524288', clusterWide, none(noCompaction), 'Bytes of the compaction\'s buffers.', { min: 0 }),
-  row('log.cleaner.io.max.bytes.per.second', 'double', '1.7976931348623157E308', clusterWide, none(noCompaction), 'Bytes a second that compaction may read and write.'),
-  row('log.cleaner.max.compaction.lag.ms', 'long', longMax, clusterWide, none(noCompaction), 'Default of the topics\' max.compaction.lag.ms.', { min: 1 }),
-  row('log.cleaner.min.cleanable.ratio', 'double', '0.5', clusterWide, none(noCompaction), 'Default of the topics\' min.cleanable.dirty.ratio.', { min: 0, max: 1 }),
-  row('log.cleaner.min.compaction.lag.ms', 'long', '0', clusterWide, none(noCompaction), 'Default of the topics\' min.compaction.lag.ms.', { min: 0 }),
-  row('log.cleaner.threads', 'int', '1', clusterWide, none(noCompaction), 'Threads that compact.', { min: 0 }),
+  row('log.cleaner.backoff.ms', 'long', '15000', clusterWide, works, 'Pause of the compaction when there is nothing to do.', { min: 0 }),
+  row('log.cleaner.dedupe.buffer.size', 'long', '134217728', clusterWide, works, 'Memory of the compaction\'s key table, in bytes: 24 for each key. Only as much is taken as a round needs.', { min: 1 }),
+  row('log.cleaner.delete.retention.ms', 'long', '86400000', clusterWide, works, 'Default of the topics\' delete.retention.ms.', { min: 0 }),
+  row('log.cleaner.enable', 'boolean', 'true', fixed, works, 'Whether compaction runs.'),
+  row('log.cleaner.io.buffer.load.factor', 'double', '0.9', clusterWide, works, 'How full the compaction\'s key table may get.', { min: 0.1, max: 1 }),
+  row('log.cleaner.io.buffer.size', 'int', '524288', clusterWide, works, 'Bytes of the compaction\'s buffers.', { min: 0 }),
+  row('log.cleaner.io.max.bytes.per.second', 'double', '1.7976931348623157E308', clusterWide, works, 'Bytes a second that compaction may read and write.', { min: 1 }),
+  row('log.cleaner.max.compaction.lag.ms', 'long', longMax, clusterWide, works, 'Default of the topics\' max.compaction.lag.ms.', { min: 1 }),
+  row('log.cleaner.min.cleanable.ratio', 'double', '0.5', clusterWide, works, 'Default of the topics\' min.cleanable.dirty.ratio.', { min: 0, max: 1 }),
+  row('log.cleaner.min.compaction.lag.ms', 'long', '0', clusterWide, works, 'Default of the topics\' min.compaction.lag.ms.', { min: 0 }),
+  row('log.cleaner.threads', 'int', '1', clusterWide, none('one log is compacted at a time'), 'Logs that are compacted at a time.', { min: 0 }),
   row('log.cleanup.policy', 'list', 'delete', clusterWide, works, 'Default of the topics\' cleanup.policy.',
-    { values: ['compact', 'delete'], caveat: { text: 'compact keeps every record until compaction exists; keyless records are refused', unless: ['delete', ''] } }),
+    { values: ['compact', 'delete'], needs: { capability: 'compaction', unless: ['delete', ''] } }),
   row('log.dir', 'list', './data', fixed, works, 'Data directories, if log.dirs is not set.', { filled: true, differs: 'data beside the program rather than in /tmp' }),
   row('log.dir.failure.timeout.ms', 'long', '30000', fixed, none('partitions do not move between brokers'), 'Time to report a lost data directory before the broker gives up.', { min: 1 }),
   row('log.dirs', 'list', undefined, fixed, works, 'Data directories, separated by commas.', { filled: true }),

@@ -3,7 +3,6 @@ import {
   type BrokerSynonym, type ConfigEffect, type ConfigType, type RowExtras, type TopicConfigRow,
 } from './config-row.ts'
 
-const noCompaction = 'nothing is compacted yet; a compacted topic keeps every record'
 const noTiering = 'no tiered storage is set up'
 const syncedByDurability = 'when bytes are synced is decided by `durability`'
 
@@ -26,7 +25,7 @@ export const topicConfigTable: readonly TopicConfigRow[] = [
     { values: ['records', 'header'] }),
   row('cleanup.policy', 'list', 'delete', ['log.cleanup.policy'], works,
     'What happens to old records: `delete` drops them by age and size, `compact` keeps the last of each key; both may be given, or neither.',
-    { values: ['compact', 'delete'], caveat: { text: 'compact keeps every record until compaction exists; keyless records are refused', unless: ['delete', ''] } }),
+    { values: ['compact', 'delete'], needs: { capability: 'compaction', unless: ['delete', ''] } }),
   row('compression.gzip.level', 'int', '-1', ['compression.gzip.level'], works,
     'Level used when the broker compresses with gzip; -1 is the codec\'s default.', { min: 1, max: 9, also: -1 }),
   row('compression.lz4.level', 'int', '9', ['compression.lz4.level'], works,
@@ -36,7 +35,7 @@ export const topicConfigTable: readonly TopicConfigRow[] = [
     { values: ['uncompressed', 'zstd', 'lz4', 'snappy', 'gzip', 'producer'] }),
   row('compression.zstd.level', 'int', '3', ['compression.zstd.level'], works,
     'Level used when the broker compresses with zstd.', { min: -131_072, max: 22 }),
-  row('delete.retention.ms', 'long', '86400000', ['log.cleaner.delete.retention.ms'], none(noCompaction),
+  row('delete.retention.ms', 'long', '86400000', ['log.cleaner.delete.retention.ms'], works,
     'How long a tombstone stays readable in a compacted topic.', { min: 0 }),
   row('durability', 'string', 'fsync', ['durability'], works,
     'What an acks=all reply and the high watermark promise: `fsync` survives a power cut, `os` a crash of the process; a store in memory keeps neither.',
@@ -65,7 +64,7 @@ export const topicConfigTable: readonly TopicConfigRow[] = [
     'Size of a partition on local disk beyond which tiered segments are dropped here; -2 takes retention.bytes.', { min: -2 }),
   row('local.retention.ms', 'long', '-2', ['log.local.retention.ms'], none(noTiering),
     'Age beyond which tiered segments are dropped from local disk; -2 takes retention.ms.', { min: -2 }),
-  row('max.compaction.lag.ms', 'long', longMax, ['log.cleaner.max.compaction.lag.ms'], none(noCompaction),
+  row('max.compaction.lag.ms', 'long', longMax, ['log.cleaner.max.compaction.lag.ms'], works,
     'Longest time that a record may stay uncompacted.', { min: 1 }),
   row('max.decompressed.message.bytes', 'int', '2147483639', ['max.decompressed.message.bytes'], none('a fixed limit on decompressed size holds for all topics'),
     'Largest size that a compressed batch may decompress to.', { min: 1, max: 2_147_483_639 }),
@@ -77,9 +76,9 @@ export const topicConfigTable: readonly TopicConfigRow[] = [
     'How far a record\'s timestamp may lie in the past.', { min: 0 }),
   row('message.timestamp.type', 'string', 'CreateTime', ['log.message.timestamp.type'], works,
     'Whether records keep the producer\'s timestamp or get the time of the append.', { values: ['CreateTime', 'LogAppendTime'] }),
-  row('min.cleanable.dirty.ratio', 'double', '0.5', ['log.cleaner.min.cleanable.ratio'], none(noCompaction),
+  row('min.cleanable.dirty.ratio', 'double', '0.5', ['log.cleaner.min.cleanable.ratio'], works,
     'Share of a log that must be uncompacted before it is compacted again.', { min: 0, max: 1 }),
-  row('min.compaction.lag.ms', 'long', '0', ['log.cleaner.min.compaction.lag.ms'], none(noCompaction),
+  row('min.compaction.lag.ms', 'long', '0', ['log.cleaner.min.compaction.lag.ms'], works,
     'Time during which a record is not compacted.', { min: 0 }),
   row('min.insync.replicas', 'int', '1', ['min.insync.replicas'], works,
     'In-sync replicas that an acks=all append needs.', { min: 1 }),

@@ -152,6 +152,13 @@ export class ProducerState {
     return first
   }
 
+  /** Last offset of the newest batch of each producer: what compaction has to leave, that a restart knows its sequence. */
+  lastOffsets(): Map<number, number> {
+    const offsets = new Map<number, number>()
+    for (const [producerId, { count, newest, lastOffsets }] of this.producers) if (count > 0) offsets.set(producerId, lastOffsets[newest]!)
+    return offsets
+  }
+
   /**
    * Moves time on, and forgets producers without an open transaction that were not seen for `expirationMs`: neither in an append here nor
    * by the timestamp of their last batch. The second alone, which is Kafka's rule, forgets a producer at once that sends old records.

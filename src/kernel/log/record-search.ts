@@ -1,4 +1,4 @@
-import { baseOffsetOf, batchBytesOf, lastOffsetOf, leaderEpochOf, maxTimestampOf } from '../record/batch-header.ts'
+import { baseOffsetOf, batchBytesOf, lastOffsetOf, leaderEpochOf, newestTimestampOf } from '../record/batch-header.ts'
 import { type BatchReader } from '../record/batch-reader.ts'
 import { type TimestampHit } from '../ports/partition-log.ts'
 
@@ -16,7 +16,7 @@ export function firstRecordSince(
   bytes: Uint8Array, at: number, end: number, timestampMs: number, range: OffsetRange, reader: BatchReader,
 ): TimestampHit | undefined {
   for (let position = at; position < end && baseOffsetOf(bytes, position) < range.endOffset; position += batchBytesOf(bytes, position)) {
-    if (maxTimestampOf(bytes, position) < timestampMs) continue
+    if (newestTimestampOf(bytes, position) < timestampMs) continue
     reader.open(bytes, position)
     while (reader.next()) {
       if (reader.timestamp < timestampMs || reader.offset < range.startOffset) continue
@@ -38,10 +38,10 @@ export function newestRecord(
   let newest = -1
   let timestamp = best?.timestamp ?? -1
   for (let position = at; position < end && baseOffsetOf(bytes, position) < range.endOffset; position += batchBytesOf(bytes, position)) {
-    if (maxTimestampOf(bytes, position) <= timestamp) continue
+    if (newestTimestampOf(bytes, position) <= timestamp) continue
     if (baseOffsetOf(bytes, position) >= range.startOffset && lastOffsetOf(bytes, position) < range.endOffset) {
       newest = position
-      timestamp = maxTimestampOf(bytes, position)
+      timestamp = newestTimestampOf(bytes, position)
       continue
     }
     const hit = newestOfBatch(bytes, position, range, reader)

@@ -1,5 +1,5 @@
 import {
-  attributeCodecMask, attributeDeleteHorizon, attributesAt, baseTimestampOf, batchHeaderBytes, batchPrefixBytes, codecOf, hasDeleteHorizon, isControl, isLogAppendTime,
+  attributeCodecMask, attributeDeleteHorizon, attributesAt, baseTimestampOf, batchHeaderBytes, batchPrefixBytes, hasDeleteHorizon, isControl, isLogAppendTime,
   lastOffsetOf, maxTimestampOf, producerIdOf, putCrc, putInt32, putInt64, recordsCountAt, recordsCountOf,
 } from '../record/batch-header.ts'
 import { type BatchReader } from '../record/batch-reader.ts'
@@ -165,11 +165,6 @@ export function emptied(bytes: Uint8Array, at: number): Uint8Array {
   putInt32(batch, recordsCountAt, 0)
   putCrc(batch, 0)
   return batch
-}
-
-/** The codec of a batch that is written again: the topic's, or what it had. */
-export function codecAfter(bytes: Uint8Array, at: number, topicCodec: CompressionCodec | undefined): CompressionCodec {
-  return topicCodec ?? codecOf(bytes, at)
 }
 
 function withHeaderOf(bytes: Uint8Array, at: number, records: Uint8Array): Uint8Array {

@@ -39,7 +39,12 @@ export function mustRoll(segment: ActiveSegment, next: NextBatch, settings: Topi
 
 function timeHasCome(segment: ActiveSegment, newestTimestamp: number, settings: TopicSettings, nowMs: number): boolean {
   const waitedMs = segment.firstTimestamp >= 0 && newestTimestamp >= 0 ? newestTimestamp - segment.firstTimestamp : nowMs - segment.createdMs
-  return waitedMs > settings.segmentMs - segment.jitterMs
+  return waitedMs > ageMaxMs(settings) - segment.jitterMs
+}
+
+/** `segment.ms`; of a compacted topic no more than `max.compaction.lag.ms`, since only what is closed is compacted. */
+function ageMaxMs(settings: TopicSettings): number {
+  return settings.compact ? Math.min(settings.segmentMs, settings.maxCompactionLagMs) : settings.segmentMs
 }
 
 /**
@@ -48,10 +53,10 @@ function timeHasCome(segment: ActiveSegment, newestTimestamp: number, settings: 
  */
 export function mayCloseByTime(segment: ActiveSegment, settings: TopicSettings, nowMs: number): boolean {
   if (segment.sizeBytes === 0) return false
-  return nowMs - Math.max(segment.createdMs, segment.firstTimestamp) > settings.segmentMs - segment.jitterMs
+  return nowMs - Math.max(segment.createdMs, segment.firstTimestamp) > ageMaxMs(settings) - segment.jitterMs
 }
 
 /** A segment's part of `segment.jitter.ms`, so that partitions that were made together do not roll together. */
 export function drawJitterMs(settings: TopicSettings, fraction: number): number {
-  return Math.floor(fraction * Math.min(settings.segmentJitterMs, settings.segmentMs))
+  return Math.floor(fraction * Math.min(settings.segmentJitterMs, ageMaxMs(settings)))
 }

@@ -57,6 +57,19 @@ export interface DamagedRange {
   readonly last: number
 }
 
+/** Where the compaction of a log stands. */
+export interface CompactionState {
+  /** What lies below was compacted. */
+  readonly cleanedTo: number
+  /** Bytes that may be compacted now, and their share of all that may be or were, 0 to 1. */
+  readonly dirtyBytes: number
+  readonly dirtyRatio: number
+  /** When a round last came to its end (wall time); -1 for none since the start. */
+  readonly lastRoundMs: number
+  /** Why the last round failed, and when the next one is tried (wall time); undefined while all is well. */
+  readonly failure: { readonly reason: string, readonly nextTryMs: number } | undefined
+}
+
 /** Told of what happens to a log by itself. */
 export interface LogWatcher {
   /** `flushedOffset` moved. Not called for what `append` itself has covered when it returns. */
@@ -87,6 +100,8 @@ export interface PartitionLog {
   readonly sizeBytes: number
   /** What is known to be damaged now, in the order in which it was found. Undefined for a store that does not look. */
   readonly damage?: readonly DamagedRange[]
+  /** Of a log of a compacted topic, in a store that compacts. */
+  readonly compaction?: CompactionState | undefined
   /** One watcher; the replicator's. */
   watcher: LogWatcher | undefined
 

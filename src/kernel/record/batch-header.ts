@@ -82,6 +82,8 @@ export const producerEpochOf = (bytes: Uint8Array, at: number): number => readIn
 export const baseSequenceOf = (bytes: Uint8Array, at: number): number => readInt32(bytes, at + 53)
 /** 0 after compaction has taken all records of a batch (quirk 39). */
 export const recordsCountOf = (bytes: Uint8Array, at: number): number => readInt32(bytes, at + recordsCountAt)
+/** Largest timestamp of the records that are there; -1 without one. An emptied batch keeps that of the records that it had. */
+export const newestTimestampOf = (bytes: Uint8Array, at: number): number => recordsCountOf(bytes, at) === 0 ? -1 : maxTimestampOf(bytes, at)
 
 /** The sequence number `count` after `sequence`: 0 follows 2147483647. */
 export function sequenceAfter(sequence: number, count: number): number {

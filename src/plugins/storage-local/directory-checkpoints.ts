@@ -7,7 +7,7 @@ import { formatTopicIds, type LostLogs } from './lost-logs.ts'
 import { type SegmentedLog } from './segmented-log.ts'
 
 /** What is known of a log that is out of service because it was found damaged; its checkpoints stay as they were. */
-export type Fenced = Pick<KnownOfLog, 'startOffset' | 'highWatermark'> & { readonly recoveryPoint: number }
+export type Fenced = Pick<KnownOfLog, 'startOffset' | 'highWatermark' | 'cleanedTo' | 'nextHorizonMs'> & { readonly recoveryPoint: number }
 
 /** The logs of a data directory, by `<topic>-<partition>`. */
 export interface DirectoryLogs {
@@ -24,6 +24,8 @@ export class DirectoryCheckpoints {
   private readonly data: DataDirectory
   private readonly found: DirectoryLogs
   private topicIdsChanged = true
+  /** Where nothing was ever compacted there is nothing to say of it. */
+  private readonly unsaid = new Set<CheckpointKind>(['clean offsets', 'delete horizons'])
 
   constructor(data: DataDirectory, found: DirectoryLogs) {
     this.data = data
@@ -37,7 +39,9 @@ export class DirectoryCheckpoints {
 
   /** Durable when it returns. */
   write(of: CheckpointKind): void {
-    this.fileOf(of).write(this.textOf(of))
+    const text = this.textOf(of)
+    if (this.saysNothing(of, text)) return
+    this.fileOf(of).write(text)
   }
 
   writeTopicIds(): void {
@@ -47,6 +51,7 @@ export class DirectoryCheckpoints {
 
   /** Off the event loop. `done` is called once, later or at once. */
   writeLater(of: CheckpointKind, done: (error: unknown) => void): void {
+    if (this.saysNothing(of, this.textOf(of))) return done(undefined)
     if (!this.topicIdsChanged) return this.begin(() => this.fileOf(of).writeLater(this.textOf(of), done), done)
     this.topicIdsChanged = false
     const failed = (error: unknown): void => {
@@ -61,6 +66,13 @@ export class DirectoryCheckpoints {
         this.writeLater(of, done)
       }, failed)
     }), failed)
+  }
+
+  private saysNothing(of: CheckpointKind, text: string): boolean {
+    if (!this.unsaid.has(of)) return false
+    if (text === nothing && this.data.isUnwritten(of === 'clean offsets' ? this.data.cleanOffsets : this.data.deleteHorizons)) return true
+    this.unsaid.delete(of)
+    return false
   }
 
   private begin(run: () => void, failed: (error: unknown) => void): void {
@@ -78,7 +90,13 @@ export class DirectoryCheckpoints {
   }
 
   private fileOf(of: CheckpointKind): CheckpointFile {
-    return of === 'recovery points' ? this.data.recoveryPoints : of === 'log starts' ? this.data.logStarts : this.data.watermarks
+    switch (of) {
+      case 'recovery points': return this.data.recoveryPoints
+      case 'log starts': return this.data.logStarts
+      case 'watermarks': return this.data.watermarks
+      case 'clean offsets': return this.data.cleanOffsets
+      case 'delete horizons': return this.data.deleteHorizons
+    }
   }
 
   private textOf(of: CheckpointKind): string {
@@ -86,11 +104,13 @@ export class DirectoryCheckpoints {
       case 'recovery points': return this.offsets(log => log.state.recoveryPoint(), known => known.recoveryPoint)
       case 'log starts': return this.offsets(log => log.startOffset === 0 ? undefined : log.startOffset, known => known.startOffset)
       case 'watermarks': return this.offsets(log => log.highWatermark, known => known.highWatermark)
+      case 'clean offsets': return this.offsets(log => aboveZero(log.state.cleanedTo), known => aboveZero(known.cleanedTo))
+      case 'delete horizons': return this.offsets(log => finite(log.state.nextHorizonMs), known => finite(known.nextHorizonMs))
     }
   }
 
   /** Of a log that is not served what the checkpoints said before. */
-  private offsets(of: (log: SegmentedLog) => number | undefined, ofKnown: (known: Fenced) => number): string {
+  private offsets(of: (log: SegmentedLog) => number | undefined, ofKnown: (known: Fenced) => number | undefined): string {
     const { logs, fenced, lost } = this.found
     const offsets: PartitionOffsets = new Map()
     for (const [name, log] of logs) {
@@ -98,7 +118,14 @@ export class DirectoryCheckpoints {
       const offset = known === undefined ? of(log) : ofKnown(known)
       if (offset !== undefined) offsets.set(name, offset)
     }
-    for (const [name, known] of lost) offsets.set(name, ofKnown(known))
+    for (const [name, known] of lost) {
+      const offset = ofKnown(known)
+      if (offset !== undefined) offsets.set(name, offset)
+    }
     return formatPartitionOffsets(offsets)
   }
 }
+
+const nothing = formatPartitionOffsets(new Map())
+const aboveZero = (offset: number): number | undefined => offset > 0 ? offset : undefined
+const finite = (timeMs: number): number | undefined => timeMs === Infinity ? undefined : timeMs

@@ -16,7 +16,7 @@ import { type KnownOfLog } from './log-known.ts'
 import { finishLog, loadLog, nothingLoaded, type LoadReport } from './log-loader.ts'
 import { LogState } from './log-state.ts'
 import { flushAll } from './log-sync.ts'
-import { type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
+import { checkpointKinds, type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
 import { syncAll } from './log-trim.ts'
 import { LostLogs, hadRecords } from './lost-logs.ts'
 import { RecoveryPoints } from './recovery-points.ts'
@@ -174,7 +174,7 @@ export class LogDirectory implements LogHome {
       this.world.logger.warn('a partition without its topic id was set aside', { path: directory })
       return nothingLoaded
     }
-    const redo = this.redo.take(topicId, parsed.partition, { recoveryPoint: known.recoveryPoint ?? 0, startOffset: known.startOffset })
+    const redo = this.redo.take(topicId, parsed.partition, { recoveryPoint: known.recoveryPoint ?? known.cleanedTo, startOffset: known.startOffset })
     if (redo?.removed === true) {
       this.world.files.remove(this.mark(parsed, 'delete'))
       return nothingLoaded
@@ -316,7 +316,7 @@ export class LogDirectory implements LogHome {
   writeCheckpoints(): void {
     for (const log of this.logs.values()) if (log.state.failure === undefined) this.spend(() => log.state.writeEpochs())
     this.spend(() => this.checkpoints.writeTopicIds())
-    for (const kind of ['recovery points', 'log starts', 'watermarks'] as const) this.writeCheckpoint(kind)
+    for (const kind of checkpointKinds) this.writeCheckpoint(kind)
     this.staleNames.clear()
   }
 
@@ -341,8 +341,11 @@ export class LogDirectory implements LogHome {
     if (log !== undefined) this.points.advance([log.state])
   }
 
-  checkpointWatermarks(): void {
-    if (this.offline === undefined) this.tolerate(() => this.writeLater('watermarks'))
+  checkpointWatermarks(): void { this.checkpoint('watermarks') }
+  cleaned(): void { this.checkpoint('clean offsets', 'delete horizons') }
+
+  private checkpoint(...kinds: CheckpointKind[]): void {
+    for (const of of kinds) if (this.offline === undefined) this.tolerate(() => this.writeLater(of))
   }
 
   private writeLater(of: CheckpointKind): void {

@@ -10,6 +10,9 @@ export interface KnownOfLog {
   readonly recoveryPoint: number | undefined
   readonly startOffset: number
   readonly highWatermark: number
+  /** See `LogState`. 0 and Infinity where nothing is known. */
+  readonly cleanedTo: number
+  readonly nextHorizonMs: number
   /** What the redo log has of it. */
   readonly redo?: RedoPlan | undefined
 }

@@ -1,10 +1,11 @@
 import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type EpochEntry } from '../../kernel/log/epoch-history.ts'
-import { baseOffsetOf, lastOffsetOf, leaderEpochOf } from '../../kernel/record/batch-header.ts'
+import { baseOffsetOf, leaderEpochOf } from '../../kernel/record/batch-header.ts'
 import { planDirectory, type DirectoryPlan } from './core/directory-plan.ts'
 import { parseSegmentFileName, segmentFileName } from './core/segment-name.ts'
-import { BatchScan } from './io/batch-scan.ts'
-import { offsetProblem, resumeBelow, type LoadedIndexes } from './io/index-file.ts'
+import { finishSwaps } from './io/finish-swaps.ts'
+import { resumeBelow, type LoadedIndexes } from './io/index-file.ts'
+import { remakeSides } from './io/remake-sides.ts'
 import { rewriteBatches } from './io/rewrite-batches.ts'
 import { type Segment } from './io/segment.ts'
 import { setAsideFile } from './io/set-aside.ts'
@@ -68,7 +69,7 @@ class LogLoader {
   private indexesFiled = true
   /** As the file has them. */
   private filedEpochs: readonly EpochEntry[] = []
-  /** The scan takes the batches that it checks into the producers' state: no second look at them is needed. */
+  /** The scan takes the batches that it checks into the producers' state. */
   private replaysProducers = false
   /** Where in the first segment that was checked the check began. */
   private checkedFrom = 0
@@ -94,6 +95,7 @@ class LogLoader {
     log.flushed = log.synced = log.end
     log.indexed = this.indexesFiled ? log.end : 0
     log.watermark = Math.min(Math.max(known.highWatermark, log.start), log.end)
+    log.takeCleaned(known)
     log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
     this.fitEpochs()
     if (!this.replaysProducers) recoverProducers(log, log.end)
@@ -125,17 +127,18 @@ class LogLoader {
     return log.world.files.stat(`${log.directory}/${segmentFileName(batch.segmentBase, '.log')}`) !== undefined || !producersKeptFrom(log, endOf(batch))
   }
 
-  /** Finishes or undoes what was under way, and lists the segments with their sizes. */
+  /** Finishes or undoes what was under way, in the order of `swapSegments`, and lists the segments with their sizes. */
   private findSegments(): void {
     const { log } = this
     const { files, logger } = log.world
-    const swapEnd = (baseOffset: number): number | undefined => this.endOfSwap(`${log.directory}/${segmentFileName(baseOffset, '.log')}.swap`, baseOffset)
-    const plan = planDirectory(this.namesOfFiles(), swapEnd)
+    const names = this.namesOfFiles()
+    const remade = finishSwaps(files, log.directory)
+    // What is still called `.log.swap` is not whole.
+    const plan = planDirectory(remade.length === 0 ? names : this.namesOfFiles())
     for (const name of plan.foreign) logger.warn('a file that is not of this log is left alone', { path: `${log.directory}/${name}` })
     for (const name of plan.setAside) logger.warn('bytes that were set aside are still here', { path: `${log.directory}/${name}` })
     this.checkOrphans(plan)
     for (const name of plan.remove) files.remove(`${log.directory}/${name}`)
-    for (const [from, to] of plan.rename) files.rename(`${log.directory}/${from}`, `${log.directory}/${to}`)
     log.segments = plan.segments.map((baseOffset, index) => {
       const segment = log.segmentOfBytes(baseOffset, {
         sizeBytes: files.stat(`${log.directory}/${segmentFileName(baseOffset, '.log')}`)!.bytes,
@@ -146,6 +149,11 @@ class LogLoader {
       return segment
     })
     this.dropEmpty()
+    for (const segment of log.segments.slice(0, -1)) {
+      if (!remade.includes(segment.baseOffset)) continue
+      remakeSides(segment, segment.endOffset)
+      for (const suffix of sideSuffixes) syncPath(log, segment.path(suffix))
+    }
   }
 
   /**
@@ -211,22 +219,6 @@ class LogLoader {
     if (below === 0) return
     keepProducersBelow(log, log.segments[below]!.baseOffset)
     for (const segment of log.segments.splice(0, below)) discardSegment(log, segment)
-  }
-
-  /** Undefined when it is not batches to its last byte. */
-  private endOfSwap(path: string, baseOffset: number): number | undefined {
-    const file = this.log.world.files.open(path, 'read')
-    try {
-      const scan = new BatchScan(file, 0, file.size())
-      let end = baseOffset
-      while (scan.next()) {
-        if (offsetProblem(scan, end, baseOffset) !== undefined || !scan.crcValid()) return undefined
-        end = lastOffsetOf(scan.bytes, scan.at) + 1
-      }
-      return scan.problem === undefined && end > baseOffset ? end : undefined
-    } finally {
-      file.close()
-    }
   }
 
   /** Index of the segment that holds the recovery point. */

@@ -6,6 +6,7 @@ import { MillraceError } from '../../kernel/errors/index.ts'
 import { type PartitionId } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type LogWatcher } from '../../kernel/ports/partition-log.ts'
+import { lastOffsetOf } from '../../kernel/record/batch-header.ts'
 import { BatchReader } from '../../kernel/record/batch-reader.ts'
 import { sumHeader } from './core/batch-sums.ts'
 import { SegmentIndexes } from './core/segment-indexes.ts'
@@ -41,6 +42,12 @@ export class LogState {
   /** The index files of the active segment are on the disk as far as batches below this offset go. */
   indexed = 0
   sizeBytes = 0
+  /** What lies below was compacted; the rest is dirty. */
+  cleanedTo = 0
+  /** Below it there may be gaps: a round of compaction that came to no end counts too. */
+  compactedTo = 0
+  /** The first time at which a tombstone of the compacted part may go, as far as is known. */
+  nextHorizonMs = Infinity
   /** Of the last snapshot of the producers between two rolls, and where in the active segment it was taken. */
   snapshotOffset = -1
   snapshotPosition = 0
@@ -138,6 +145,19 @@ export class LogState {
     return index < this.segments.length ? index : -1
   }
 
+  /** Where the log would end, were all that reaches `offset` cut: behind the batch before, which gaps may lie behind. */
+  endBelow(offset: number): number {
+    const segment = this.segments[Math.max(0, this.segmentOf(offset))]!
+    const from = segment.positionBelow(offset - 1)
+    return segment.withFile(file => {
+      const scan = segment.scan(file, from)
+      let end = segment.baseOffset
+      while (scan.next() && lastOffsetOf(scan.bytes, scan.at) < offset) end = lastOffsetOf(scan.bytes, scan.at) + 1
+      if (scan.problem !== undefined) throw this.damaged(segment, scan.position, scan.problem)
+      return end
+    })
+  }
+
   /**
    * The oldest segment with bytes that are not known to be on the disk. Segments are synced in order, so that none before one that is has
    * any; an empty one says nothing.
@@ -171,6 +191,13 @@ export class LogState {
       if (error === undefined && this.failure === undefined && this.active === active) this.indexed = Math.max(this.indexed, Math.min(end, this.end))
       done(this.failure === undefined ? error : undefined)
     })
+  }
+
+  /** How far compaction had come before this start. A round may have come to no end: gaps may be anywhere below the last segment. */
+  takeCleaned({ cleanedTo, nextHorizonMs }: Pick<LogState, 'cleanedTo' | 'nextHorizonMs'>): void {
+    this.cleanedTo = cleanedTo <= this.end ? cleanedTo : 0
+    this.compactedTo = this.active.baseOffset
+    this.nextHorizonMs = this.cleanedTo > 0 ? nextHorizonMs : Infinity
   }
 
   /** Takes over what is in the file. Where that cannot be done, says why. */

@@ -91,7 +91,7 @@ export class LogSync implements FlushTarget, RedoMember {
   truncating(offset: number): void {
     const { log, redo } = this
     if (offset >= log.end) return
-    const base = offset <= log.start ? offset : log.segments[log.segmentOf(offset)]!.find(offset).baseOffset
+    const base = offset <= log.start ? offset : offset < log.compactedTo ? log.endBelow(offset) : log.segments[log.segmentOf(offset)]!.find(offset).baseOffset
     this.orInPlace(() => redo?.reset(this, base))
     this.redoStart = this.redoEnd = this.redoDone = -1
   }

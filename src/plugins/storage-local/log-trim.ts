@@ -46,19 +46,24 @@ export function truncateLog(log: LogState, offset: number): void {
   if (offset >= log.end) return
   log.truncations++
   log.guard(() => {
-    const { start, synced, watermark } = log
+    const { start, synced, watermark, cleanedTo } = log
     // Not to the offset itself: the batch that holds it goes too, and a recovery point behind the end would look like a loss.
-    log.synced = Math.min(synced, offset, log.segments[Math.max(0, log.segmentOf(offset))]!.baseOffset)
+    const isCompacted = offset > start && offset < log.compactedTo
+    log.synced = Math.min(synced, isCompacted ? log.endBelow(offset) : Math.min(offset, log.segments[Math.max(0, log.segmentOf(offset))]!.baseOffset))
     log.indexed = Math.min(log.indexed, log.synced)
+    log.cleanedTo = Math.min(cleanedTo, log.synced)
+    log.compactedTo = Math.min(log.compactedTo, Math.max(offset, log.synced))
     log.start = Math.min(start, offset)
     log.watermark = Math.min(watermark, log.synced)
     try {
       log.home.writeCheckpoint('recovery points')
+      if (log.cleanedTo < cleanedTo) log.home.writeCheckpoint('clean offsets')
       if (log.start < start) log.home.writeCheckpoint('log starts')
       if (log.watermark < watermark) log.home.writeCheckpoint('watermarks')
     } catch (error) {
       log.start = start
       log.synced = synced
+      log.cleanedTo = cleanedTo
       log.watermark = watermark
       throw error
     }
@@ -66,6 +71,8 @@ export function truncateLog(log: LogState, offset: number): void {
     else cut(log, offset)
     log.end = Math.max(log.start, log.active.endOffset)
     log.synced = log.flushed = log.end
+    // The segment that is appended to now may have gaps: recovery has to begin behind them.
+    if (isCompacted) log.indexed = log.end
     log.watermark = Math.min(watermark, log.end)
     log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
     log.epochs.fit(log.start, log.end)

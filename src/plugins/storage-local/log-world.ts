@@ -2,6 +2,7 @@ import { type PartitionId } from '../../kernel/model/ids.ts'
 import { type BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
 import { type Clock, type Random, type Timers } from '../../kernel/ports/clock.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
+import { type CompactionState } from '../../kernel/ports/partition-log.ts'
 import { type BufferPool } from './core/buffer-pool.ts'
 import { type IntegrityLedger } from './core/integrity-ledger.ts'
 import { type DelayedRemovals } from './io/delayed-removals.ts'
@@ -18,6 +19,8 @@ export interface LogWorld extends SegmentWorld, Pick<RedoWorld, 'redoCounter'> {
   readonly integrity: IntegrityLedger
   readonly buffers: BufferPool
   readonly removals: DelayedRemovals
+  /** Where the compaction of a log stands; undefined for one that is not compacted. */
+  readonly compactionOf: (id: PartitionId) => CompactionState | undefined
   /** `producer.id.expiration.ms` */
   readonly producerExpirationMs: number
   /** So near to the log end what this process wrote is taken to be in the page cache, and read on the event loop. */
@@ -46,8 +49,11 @@ export interface LogHome {
   freed(): void
   /** More of the log is on the disk, and its recovery point may move on: soon, with those of other logs. */
   advance(id: PartitionId): void
+  /** Compaction has come further with a log: the checkpoints that say so are written, off the event loop. */
+  cleaned(): void
   /** Writes the checkpoint as the logs are now, from the reserve if need be. Durable when it returns. */
   writeCheckpoint(of: CheckpointKind): void
 }
 
-export type CheckpointKind = 'recovery points' | 'log starts' | 'watermarks'
+export const checkpointKinds = ['recovery points', 'log starts', 'watermarks', 'clean offsets', 'delete horizons'] as const
+export type CheckpointKind = typeof checkpointKinds[number]

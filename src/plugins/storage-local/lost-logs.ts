@@ -5,7 +5,7 @@ import { isUuid } from '../../base/uuid.ts'
 import { type KnownOfLog } from './log-known.ts'
 
 /** What is still known of a log that is not here. */
-export type LostLog = Pick<KnownOfLog, 'startOffset' | 'highWatermark'> & {
+export type LostLog = Pick<KnownOfLog, 'startOffset' | 'highWatermark' | 'cleanedTo' | 'nextHorizonMs'> & {
   readonly recoveryPoint: number
   /** Undefined: of whatever topic has the name. Its directory is there, but does not say. */
   readonly topicId: Uuid | undefined

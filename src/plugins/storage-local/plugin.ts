@@ -7,9 +7,11 @@ import { Compression } from '../../kernel/ports/compression.ts'
 import { FileSystem } from '../../kernel/ports/file-system.ts'
 import { KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
 import { FatalErrors, HealthCheck, Lifecycle } from '../../kernel/ports/lifecycle.ts'
+import { LogCompaction } from '../../kernel/ports/log-compaction.ts'
 import { LogStore } from '../../kernel/ports/log-store.ts'
 import { PageCache } from '../../kernel/ports/page-cache.ts'
 import { Logger, Metrics } from '../../kernel/ports/telemetry.ts'
+import { observeCleaner } from './cleaner-metrics.ts'
 import { storageLocalConfig } from './config.ts'
 import { observeDirectories, observeIntegrity, observeRedo, redoCounter, type CountRedo } from './metrics.ts'
 import { SegmentedLogStore } from './segmented-log-store.ts'
@@ -22,19 +24,20 @@ export const storageLocal = definePlugin({
   name: 'storage-local',
   contract: contractVersion,
   summary: 'Keeps partition logs in segment files on local disks, laid out as Apache Kafka does.',
-  provides: [LogStore],
+  provides: [LogStore, LogCompaction],
   contributes: [Lifecycle, HealthCheck],
   requires: needs,
-  capabilities: { durable: true, compaction: false, transactionIndex: false },
+  capabilities: { durable: true, compaction: true, transactionIndex: false },
   config: storageLocalConfig,
   register({ provide }, config) {
-    provide([LogStore, Lifecycle, HealthCheck], needs,
+    provide([LogStore, LogCompaction, Lifecycle, HealthCheck], needs,
       (clock, timers, random, files, pageCache, engine, compression, settings, identity, logger, fatal, metrics) => {
         const redoOf = (path: string): CountRedo => redoCounter(metrics, path)
         const store = new SegmentedLogStore({ clock, timers, random, files, pageCache, engine, compression, settings, identity, logger, fatal, redoCounter: redoOf }, config)
         observeDirectories(metrics, () => store.directories())
         observeRedo(metrics, () => store.redoFigures())
         observeIntegrity(metrics, store.integrity, () => clock.monotonicMs())
+        observeCleaner(metrics, store.cleaner, () => clock.monotonicMs())
         return store
       })
   },

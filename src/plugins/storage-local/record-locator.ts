@@ -1,6 +1,6 @@
 import { firstRecordSince, newestOfBatch, type OffsetRange } from '../../kernel/log/record-search.ts'
 import { type TimestampHit } from '../../kernel/ports/partition-log.ts'
-import { baseOffsetOf, lastOffsetOf, maxTimestampOf } from '../../kernel/record/batch-header.ts'
+import { baseOffsetOf, lastOffsetOf, newestTimestampOf } from '../../kernel/record/batch-header.ts'
 import { type BatchScan } from './io/batch-scan.ts'
 import { type Segment } from './io/segment.ts'
 import { type LogState } from './log-state.ts'
@@ -26,7 +26,7 @@ function firstSince(log: LogState, timestampMs: number, range: OffsetRange): Tim
     const hit = segment.withFile(file => {
       const scan = segment.scan(file, from)
       while (scan.next() && baseOffsetOf(scan.bytes, scan.at) < range.endOffset) {
-        if (maxTimestampOf(scan.bytes, scan.at) < timestampMs || lastOffsetOf(scan.bytes, scan.at) < range.startOffset) continue
+        if (newestTimestampOf(scan.bytes, scan.at) < timestampMs || lastOffsetOf(scan.bytes, scan.at) < range.startOffset) continue
         const found = load(log, segment, scan, () => firstRecordSince(scan.bytes, scan.at, scan.at + scan.sizeBytes, timestampMs, range, log.reader))
         if (found !== undefined) return found
       }
@@ -73,10 +73,10 @@ function newestOfScan(log: LogState, segment: Segment, scan: BatchScan, range: O
   let largest = above
   let candidate = -1
   while (scan.next() && baseOffsetOf(scan.bytes, scan.at) < range.endOffset) {
-    if (maxTimestampOf(scan.bytes, scan.at) <= largest || lastOffsetOf(scan.bytes, scan.at) < range.startOffset) continue
+    if (newestTimestampOf(scan.bytes, scan.at) <= largest || lastOffsetOf(scan.bytes, scan.at) < range.startOffset) continue
     if (baseOffsetOf(scan.bytes, scan.at) >= range.startOffset && lastOffsetOf(scan.bytes, scan.at) < range.endOffset) {
       candidate = scan.position
-      largest = maxTimestampOf(scan.bytes, scan.at)
+      largest = newestTimestampOf(scan.bytes, scan.at)
       continue
     }
     const hit = load(log, segment, scan, () => newestOfBatch(scan.bytes, scan.at, range, log.reader))

@@ -10,9 +10,12 @@ import { type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type PageCache } from '../../kernel/ports/page-cache.ts'
 import { type KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
 import { type FatalErrors, type Health, type HealthCheck, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
+import { type CompactionReport, type LogCompaction } from '../../kernel/ports/log-compaction.ts'
 import { type DirectoryStatus, type LogStore, type SweepReport } from '../../kernel/ports/log-store.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { type StorageLocalConfig } from './config.ts'
+import { Cleaner } from './cleaner.ts'
+import { cleanerSettings } from './cleaner-settings.ts'
 import { BufferPool } from './core/buffer-pool.ts'
 import { IntegrityLedger } from './core/integrity-ledger.ts'
 import { directoryHealth } from './core/directory-health.ts'
@@ -48,11 +51,12 @@ interface Placed {
 }
 
 /** Partition logs in segment files under one or more data directories. */
-export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
+export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, HealthCheck {
   readonly name = 'data directories'
   private readonly world: StoreWorld
   private readonly logWorld: LogWorld
   private readonly homes: readonly LogDirectory[]
+  readonly cleaner: Cleaner
   private readonly scrubber: Scrubber
   private readonly byTopic = new Map<string, Placed>()
   private readonly timers = new Set<Timer>()
@@ -69,6 +73,10 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
       indexCache: new LruCache({ weightMax: config.indexCacheBytes, weigh: indexes => indexes.memoryBytes + 256 }),
       buffers: new BufferPool(config.readBufferBytes),
       removals: new DelayedRemovals(files, world.clock, world.timers),
+      compactionOf: ({ topicId, partition }) => {
+        const log = this.find(topicId, partition)
+        return log === undefined ? undefined : this.cleaner.stateOf(log.state)
+      },
       integrity: new IntegrityLedger(damage => {
         world.logger.error('a log is damaged: these records are not served, all others are', {
           ...damage, remedy: `restore the segment from a copy while the broker is stopped, or give these offsets up: delete the records below ${damage.last + 1}, or seek past them`,
@@ -80,6 +88,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     this.scrubber = new Scrubber(this.logWorld, {
       bytesPerSecond: config.scrubBytesPerSecond, intervalMs: config.scrubIntervalMs, logs: () => Array.from(this.logs(), log => log.state),
     })
+    this.cleaner = new Cleaner(this.logWorld, { ...cleanerSettings(settings), logs: () => Array.from(this.logs(), log => log.state) })
     const defaults = settings.topicSettings(new Map())
     this.homes = directoryPaths(settings).map(path => new LogDirectory(new DataDirectory(path, world), this.logWorld, {
       syncsMax: config.syncsInFlightMax, reserveBytes: config.reserveBytes, redoBytesMax: config.redoBytesMax, redoSync: config.redoSync, defaults, failed: error => this.directoryFailed(error),
@@ -109,6 +118,7 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     logger.info('logs are loaded', { logs: this.byTopic.size, ms: Math.round(clock.monotonicMs() - beganMs), ...loader.found })
     this.started = true
     this.scrubber.start()
+    this.cleaner.start()
     this.every(settings.integer('log.flush.offset.checkpoint.interval.ms'), () => this.each(home => home.checkpointRecovery()))
     this.every(settings.integer('replica.high.watermark.checkpoint.interval.ms'), () => this.each(home => home.checkpointWatermarks()))
   }
@@ -181,6 +191,10 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
     return { segmentsDeleted, bytesDeleted, segmentsRolled }
   }
 
+  compact(): Promise<CompactionReport> {
+    return this.cleaner.compact()
+  }
+
   async flush(): Promise<void> {
     await Promise.all(this.homes.map(home => new Promise<void>((resolve, reject) => {
       home.flush(error => {
@@ -203,12 +217,13 @@ export class SegmentedLogStore implements LogStore, Lifecycle, HealthCheck {
   get integrity(): IntegrityLedger { return this.logWorld.integrity }
 
   check(): Health {
-    return directoryHealth(this.directories(), this.homes.filter(home => home.full).map(home => home.path), this.logWorld.integrity.damages)
+    return directoryHealth(this.directories(), this.homes.filter(home => home.full).map(home => home.path), this.logWorld.integrity.damages, this.cleaner.uncleanable().map(({ log, reason }) => ({ ...log.id, reason })))
   }
 
   private async stopAll(): Promise<void> {
     // Whoever asked for the start is told how it ended.
     await this.starting?.catch(() => {})
+    await this.cleaner.stop()
     this.logWorld.removals.end()
     this.scrubber.stop()
     for (const timer of this.timers) timer.cancel()

@@ -1,7 +1,5 @@
 import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
-import { type PartitionOffsets } from '../../kernel/log/checkpoint-text.ts'
 import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
-import { type DataDirectory } from './io/data-directory.ts'
 import { type LogDirectory } from './log-directory.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { type LogWorld } from './log-world.ts'
@@ -65,6 +63,18 @@ export class StoreLoader {
     const recoveryPoints = data.readOffsets(data.recoveryPoints)
     const logStarts = data.readOffsets(data.logStarts) ?? new Map<string, number>()
     const watermarks = data.readOffsets(data.watermarks) ?? new Map<string, number>()
+    const cleanOffsets = data.readOffsets(data.cleanOffsets) ?? new Map<string, number>()
+    const deleteHorizons = data.readOffsets(data.deleteHorizons) ?? new Map<string, number>()
+    const known = (name: string): KnownOfLog => ({
+      clean: data.clean,
+      cache: data.cache,
+      // A log that is not in the checkpoint was made after it was written: nothing of it is known to be on the disk.
+      recoveryPoint: recoveryPoints === undefined ? undefined : recoveryPoints.get(name) ?? 0,
+      startOffset: logStarts.get(name) ?? 0,
+      highWatermark: watermarks.get(name) ?? 0,
+      cleanedTo: cleanOffsets.get(name) ?? 0,
+      nextHorizonMs: deleteHorizons.get(name) ?? Infinity,
+    })
     const partitions = directory.partitions()
     if (!data.clean && partitions.length > 0) {
       logger.info('the last stop was not clean: the ends of all logs are checked', {
@@ -76,7 +86,7 @@ export class StoreLoader {
     for (const name of partitions) {
       this.goOn()
       this.claim(name, directory)
-      const report = directory.load(name, knownOf(name, data, recoveryPoints, logStarts, watermarks))
+      const report = directory.load(name, known(name))
       this.loaded++
       this.scannedBytes += report.scannedBytes
       this.redoneBytes += report.redoneBytes
@@ -85,8 +95,7 @@ export class StoreLoader {
     }
     const here = new Set(partitions)
     for (const [name, topicId] of parseTopicIds(data.topicIds.read() ?? '')) {
-      const known = knownOf(name, data, recoveryPoints, logStarts, watermarks)
-      if (!here.has(name) && hadRecords(known)) directory.lose(name, known, topicId)
+      if (!here.has(name) && hadRecords(known(name))) directory.lose(name, known(name), topicId)
     }
   }
 
@@ -110,18 +119,5 @@ export class StoreLoader {
     if (nowMs < this.nextPauseMs) return
     this.nextPauseMs = nowMs + pauseMs
     await new Promise<void>(resolve => this.world.timers.soon(resolve))
-  }
-}
-
-function knownOf(
-  name: string, { clean, cache }: Pick<DataDirectory, 'clean' | 'cache'>, recoveryPoints: PartitionOffsets | undefined, logStarts: PartitionOffsets, watermarks: PartitionOffsets,
-): KnownOfLog {
-  return {
-    clean,
-    cache,
-    // A log that is not in the checkpoint was made after it was written: nothing of it is known to be on the disk.
-    recoveryPoint: recoveryPoints === undefined ? undefined : recoveryPoints.get(name) ?? 0,
-    startOffset: logStarts.get(name) ?? 0,
-    highWatermark: watermarks.get(name) ?? 0,
   }
 }

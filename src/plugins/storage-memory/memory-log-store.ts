@@ -3,31 +3,36 @@ import { partitionName } from '../../kernel/log/checkpoint-text.ts'
 import { type PartitionId, type Uuid } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
-import { type Clock, type Random } from '../../kernel/ports/clock.ts'
+import { type Clock, type Random, type Timers } from '../../kernel/ports/clock.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type Lifecycle } from '../../kernel/ports/lifecycle.ts'
+import { type CompactionReport, type LogCompaction } from '../../kernel/ports/log-compaction.ts'
 import { type DirectoryStatus, type LogStore, type SweepReport } from '../../kernel/ports/log-store.ts'
+import { MemoryCompaction } from './memory-compaction.ts'
 import { MemoryLog, type MemoryLogWorld } from './memory-log.ts'
 
 /** All partition logs of a broker in its memory: nothing survives a stop. */
-export class MemoryLogStore implements LogStore, Lifecycle {
+export class MemoryLogStore implements LogStore, LogCompaction, Lifecycle {
   private readonly byName = new Map<string, MemoryLog>()
   private readonly world: MemoryLogWorld
   private readonly directoryId: Uuid
+  private readonly compaction: MemoryCompaction
 
-  constructor(clock: Clock, random: Random, compression: Compression, settings: BrokerSettings) {
+  constructor(clock: Clock, timers: Timers, random: Random, compression: Compression, settings: BrokerSettings) {
     this.world = { clock, random, compression, producerExpirationMs: settings.integer('producer.id.expiration.ms') }
+    this.compaction = new MemoryCompaction({ clock, timers, random, logs: () => this.byName.values() }, settings)
     this.directoryId = randomUuid(() => Math.floor(random.fraction() * 0x1_0000_0000))
   }
 
   start(): Promise<void> {
+    this.compaction.start()
     return Promise.resolve()
   }
 
-  stop(): Promise<void> {
+  async stop(): Promise<void> {
     for (const log of this.byName.values()) log.close()
+    await this.compaction.stop()
     this.byName.clear()
-    return Promise.resolve()
   }
 
   logs(): Iterable<MemoryLog> {
@@ -68,6 +73,10 @@ export class MemoryLogStore implements LogStore, Lifecycle {
       segmentsRolled += report.segmentsRolled
     }
     return { segmentsDeleted, bytesDeleted, segmentsRolled }
+  }
+
+  compact(): Promise<CompactionReport> {
+    return this.compaction.compact()
   }
 
   flush(): Promise<void> {

@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.ts'
 import { MillraceError } from '../../kernel/errors/index.ts'
 import { runEnd } from '../../kernel/log/batch-walk.ts'
+import { compactionNeed, type CompactionNeed } from '../../kernel/log/compaction-policy.ts'
 import { EpochHistory, type EpochEnd } from '../../kernel/log/epoch-history.ts'
 import { ProducerState } from '../../kernel/log/producer-state.ts'
 import { firstRecordSince, newestRecord } from '../../kernel/log/record-search.ts'
@@ -12,11 +13,19 @@ import { type Clock, type Random } from '../../kernel/ports/clock.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type SweepReport } from '../../kernel/ports/log-store.ts'
 import {
-  type AppendOrigin, type AppendOutcome, type LogWatcher, type PartitionLog, type ReadRequest, type ReadSink, type TimestampHit,
+  type AppendOrigin, type AppendOutcome, type CompactionState, type LogWatcher, type PartitionLog, type ReadRequest, type ReadSink, type TimestampHit,
 } from '../../kernel/ports/partition-log.ts'
 import { baseOffsetOf, lastOffsetDeltaOf, leaderEpochOf, maxTimestampOf, putBaseOffset, putLeaderEpoch } from '../../kernel/record/batch-header.ts'
 import { BatchReader } from '../../kernel/record/batch-reader.ts'
+import { compactSegments, type RoundOptions, type RoundReport } from './memory-round.ts'
 import { MemorySegment } from './memory-segment.ts'
+
+/** The last round of compaction failed. */
+export interface CompactionFailure {
+  readonly failures: number
+  readonly reason: string
+  readonly nextTryMs: number
+}
 
 export interface MemoryLogWorld {
   readonly clock: Clock
@@ -44,6 +53,11 @@ export class MemoryLog implements PartitionLog {
   private watermark = 0
   private bytes = 0
   private closed = false
+  /** Set by whoever compacts. */
+  compactionFailure: CompactionFailure | undefined
+  private cleanedTo = 0
+  private nextHorizonMs = Infinity
+  private lastRoundMs = -1
 
   constructor(id: PartitionId, settings: TopicSettings, world: MemoryLogWorld) {
     this.id = id
@@ -60,6 +74,13 @@ export class MemoryLog implements PartitionLog {
   get highWatermark(): number { return this.watermark }
   get lastEpoch(): number { return this.epochs.lastEpoch }
   get sizeBytes(): number { return this.bytes }
+
+  get compaction(): CompactionState | undefined {
+    const need = this.compactionNeed()
+    if (need === undefined) return undefined
+    const { cleanedTo, lastRoundMs, compactionFailure: failure } = this
+    return { cleanedTo, dirtyBytes: need.dirtyBytes, dirtyRatio: need.ratio, lastRoundMs, failure }
+  }
 
   append(bytes: Uint8Array, at: number, length: number, origin: AppendOrigin): AppendOutcome {
     if (this.closed) throw this.closedError()
@@ -110,6 +131,7 @@ export class MemoryLog implements PartitionLog {
       this.segments.at(-1)!.truncateTo(offset)
     }
     this.end = Math.max(this.start, this.segments.at(-1)!.endOffset)
+    this.cleanedTo = Math.min(this.cleanedTo, this.end)
     this.watermark = Math.min(this.watermark, this.end)
     this.bytes = this.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
     this.epochs.fit(this.start, this.end)
@@ -169,6 +191,39 @@ export class MemoryLog implements PartitionLog {
     const rolls = expired === count || mayCloseByTime(this.segments.at(-1)!, this.settings, nowMs)
     if (rolls) this.segments.push(this.newSegment(this.end))
     return { segmentsDeleted: expired, bytesDeleted: this.drop(expired), segmentsRolled: rolls ? 1 : 0 }
+  }
+
+  /** What compaction has to do; undefined where the topic is not compacted. */
+  compactionNeed(): CompactionNeed | undefined {
+    if (this.closed || !this.settings.compact) return undefined
+    const open = this.producers.firstOpenTransaction()
+    const place = { cleanedTo: this.cleanedTo, bound: Math.min(this.watermark, open < 0 ? Infinity : open), nextHorizonMs: this.nextHorizonMs, nowMs: this.world.clock.wallMs() }
+    return compactionNeed(this.segments.slice(0, -1), place, this.settings)
+  }
+
+  /** One round of compaction. Undefined when it came to nothing; `goesOn` when the table of keys had no room for all. */
+  async compact(options: RoundOptions): Promise<RoundReport & { readonly goesOn: boolean } | undefined> {
+    const need = this.compactionNeed()
+    if (need === undefined) return undefined
+    const before = this.cleanedTo
+    const report = await compactSegments(this.segments.slice(0, -1), need, options, {
+      compression: this.world.compression, settings: this.settings, nowMs: this.world.clock.wallMs(), lastOffsets: this.producers.lastOffsets(),
+      replace: (old, made) => this.replace(old, made),
+    })
+    if (report === undefined) return undefined
+    this.cleanedTo = Math.max(this.cleanedTo, report.cleanedTo)
+    this.nextHorizonMs = report.nextHorizonMs
+    this.lastRoundMs = this.world.clock.wallMs()
+    return { ...report, goesOn: report.cleanedTo < need.end && report.cleanedTo > before }
+  }
+
+  private replace(old: readonly MemorySegment[], made: MemorySegment): boolean {
+    const index = this.segments.indexOf(old[0]!)
+    const isThere = index >= 0 && old.every((segment, at) => this.segments[index + at] === segment && segment !== this.segments.at(-1))
+    if (!isThere || old.at(-1)!.endOffset !== made.endOffset) return false
+    this.segments.splice(index, old.length, made)
+    this.bytes += made.sizeBytes - old.reduce((sum, segment) => sum + segment.sizeBytes, 0)
+    return true
   }
 
   /** Every later call fails with MR_LOG_CLOSED. */

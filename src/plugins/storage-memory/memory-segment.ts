@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts'
 import { type ActiveSegment } from '../../kernel/log/roll-policy.ts'
 import { batchReaching } from '../../kernel/log/batch-walk.ts'
-import { baseOffsetOf, batchBytesOf, lastOffsetOf, maxTimestampOf } from '../../kernel/record/batch-header.ts'
+import { baseOffsetOf, batchBytesOf, lastOffsetOf, maxTimestampOf, newestTimestampOf } from '../../kernel/record/batch-header.ts'
 
 const firstSlabBytes = 4096
 const slabBytesMax = 1024 * 1024
@@ -39,7 +39,7 @@ export class Slab {
     this.bytes.set(bytes.subarray(at, at + length), this.used)
     this.used += length
     this.endOffset = lastOffsetOf(bytes, at) + 1
-    this.maxTimestamp = Math.max(this.maxTimestamp, maxTimestampOf(bytes, at))
+    this.maxTimestamp = Math.max(this.maxTimestamp, newestTimestampOf(bytes, at))
   }
 
   /** Position of the first batch that reaches `offset`; `used` if there is none. */
@@ -65,7 +65,7 @@ export class Slab {
     this.maxTimestamp = -1
     for (let at = 0; at < position; at += batchBytesOf(this.bytes, at)) {
       this.endOffset = lastOffsetOf(this.bytes, at) + 1
-      this.maxTimestamp = Math.max(this.maxTimestamp, maxTimestampOf(this.bytes, at))
+      this.maxTimestamp = Math.max(this.maxTimestamp, newestTimestampOf(this.bytes, at))
     }
   }
 }

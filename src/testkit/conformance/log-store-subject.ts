@@ -3,6 +3,7 @@ import { randomUuid } from '../../base/uuid.ts'
 import { type Uuid } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type FileSystem } from '../../kernel/ports/file-system.ts'
+import { type LogCompaction } from '../../kernel/ports/log-compaction.ts'
 import { type LogStore } from '../../kernel/ports/log-store.ts'
 import { type AppendOutcome, type PartitionLog, type ReadRequest } from '../../kernel/ports/partition-log.ts'
 import { BatchBuilder, type BatchFields } from '../../kernel/record/batch-builder.ts'
@@ -15,6 +16,8 @@ import { check } from './kit.ts'
 export interface LogStoreCapabilities {
   /** What the plugin declares: what is flushed survives a restart and a power cut. Then `restart`, `kill` and `powerCut` must be there. */
   readonly durable: boolean
+  /** What the plugin declares: topics with cleanup.policy=compact are compacted. Then `compaction` must be there. */
+  readonly compaction?: boolean
   /** Files are laid out as Apache Kafka's. Then `dataDirectory` must be there, and restarts take a change of the files. */
   readonly kafkaLayout?: boolean
 }
@@ -26,6 +29,8 @@ export type FileChange = (files: FileSystem) => void
 export interface LogStoreSubject {
   /** Started, without logs. `producer.id.expiration.ms` is a day, the retention check runs every five minutes. */
   store: LogStore
+  /** Of the store. */
+  readonly compaction?: LogCompaction
   /** The wall clock that the store was given. */
   nowMs(): number
   /** Lets time pass on the clock and timers that the store was given. */

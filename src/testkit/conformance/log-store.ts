@@ -1,4 +1,6 @@
 import { appendClaims } from './log-store-append.ts'
+import { compactionClaims } from './log-store-compaction.ts'
+import { randomCompaction } from './log-store-compaction-random.ts'
 import { durableClaims } from './log-store-durable.ts'
 import { layoutClaims } from './log-store-layout.ts'
 import { lifecycleClaims } from './log-store-lifecycle.ts'
@@ -32,11 +34,18 @@ export function logStoreConformance(conformance: LogStoreConformance): void {
       title: 'it is declared whether the store is durable',
       body: async () => { check(typeof capabilities.durable === 'boolean', 'capabilities.durable is true or false: who sets durability is told what it comes to') },
     },
-    ...appendClaims, ...readClaims, ...trimClaims, ...lifecycleClaims, ...durableClaims, ...layoutClaims,
+    ...appendClaims, ...readClaims, ...trimClaims, ...lifecycleClaims, ...durableClaims, ...layoutClaims, ...compactionClaims,
     {
       title: `random operations agree with a naive model, ${randomRuns} times`,
       body: async subject => {
         for (let run = 0; run < randomRuns; run++) await randomOperations(subject, capabilities, seed + run)
+      },
+    },
+    {
+      title: 'random compactions leave what a reader of everything would know',
+      needs: 'compaction',
+      body: async subject => {
+        for (let run = 0; run < Math.ceil(randomRuns / 10); run++) await randomCompaction(subject, seed + run)
       },
     },
   ]

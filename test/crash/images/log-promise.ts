@@ -32,6 +32,11 @@ export interface LogPromise {
   readonly startAtMost: number
   /** The log does not end above, until an append: truncated, durably. */
   readonly endAtMost: number
+  /**
+   * `no`: every record that was flushed is there. `keeps the last`: of each key the last record that was flushed. `was cut`: what was overtaken by records that are cut away
+   * again may be gone.
+   */
+  readonly compaction: 'no' | 'keeps the last' | 'was cut'
   /** All batches that were ever at their offset: a truncation makes room for others. */
   readonly appended: ReadonlyMap<number, readonly AppendedBatch[]>
   /** The last batch of each producer that is below `flushed`. */
@@ -61,7 +66,7 @@ export class Ledger {
 
   begin(topic: string, topicId: Uuid, partition: number): void {
     this.put({
-      topic, topicId, partition, state: 'making', keptAside: false, flushed: 0, start: 0, startAtMost: 0, endAtMost: Infinity, appended: new Map(), produced: new Map(), pending: [],
+      topic, topicId, partition, state: 'making', keptAside: false, flushed: 0, start: 0, startAtMost: 0, endAtMost: Infinity, compaction: 'no', appended: new Map(), produced: new Map(), pending: [],
     })
   }
 
@@ -87,10 +92,10 @@ export class Ledger {
 
   /** From the call on, nothing at or above is promised. */
   truncating(topicId: Uuid, partition: number, offset: number): void {
-    const { flushed, produced, pending, start } = this.of(topicId, partition)
+    const { flushed, produced, pending, start, compaction } = this.of(topicId, partition)
     const below = ({ endOffset }: ProducedBatch): boolean => endOffset <= offset
     this.change(topicId, partition, {
-      flushed: Math.min(flushed, offset), start: Math.min(start, offset),
+      flushed: Math.min(flushed, offset), start: Math.min(start, offset), compaction: compaction === 'no' ? 'no' : 'was cut',
       produced: new Map([...produced].filter(([, batch]) => below(batch))), pending: pending.filter(below),
     })
   }

@@ -3,6 +3,7 @@ import { randomUuid } from '../../../src/base/uuid.ts'
 import { type TopicSettings } from '../../../src/kernel/model/topic-settings.ts'
 import { type PartitionLog } from '../../../src/kernel/ports/partition-log.ts'
 import { putBaseOffset, putLeaderEpoch } from '../../../src/kernel/record/batch-header.ts'
+import { keyedBatch } from '../../../src/testkit/conformance/log-store-compaction.ts'
 import { append, makeBatch } from '../../../src/testkit/conformance/log-store-subject.ts'
 import { type KeepUnsynced } from '../../../src/testkit/index.ts'
 import { topicSettings } from '../../../src/testkit/topic-settings.ts'
@@ -27,6 +28,8 @@ export interface BatchOptions {
   /** Of an idempotent producer; its sequences follow each other. */
   readonly producerId?: number
   readonly newEpoch?: boolean
+  /** Of a topic that is compacted: out of so many keys, and by chance a tombstone. */
+  readonly keys?: number
 }
 
 /** A store on a simulated disk, and the account of what it promised. */
@@ -93,14 +96,16 @@ export class StoreStage {
     return found
   }
 
-  put(log: PartitionLog, { records = 1, bytes = 8, timestamp = 1000 + this.prng.below(1000), producerId = -1, newEpoch = false }: BatchOptions = {}): void {
+  put(log: PartitionLog, { records = 1, bytes = 8, timestamp = 1000 + this.prng.below(1000), producerId = -1, newEpoch = false, keys = 0 }: BatchOptions = {}): void {
     const { topicId, partition } = log.id
     const values = Array.from({ length: records }, () => ({ timestamp, value: String.fromCharCode(97 + this.prng.below(26)).repeat(bytes) + this.prng.below(1e6) }))
     // What a truncation took of a producer, its next batches must not follow: another one goes on.
     const producer = producerId < 0 ? -1 : producerId + 100 * this.truncations
     const key = `${topicId} ${partition} ${producer}`
     const baseSequence = this.sequences.get(key) ?? 0
-    const sent = makeBatch(values, producer < 0 ? {} : { producerId: producer, producerEpoch: 0, baseSequence })
+    const fields = producer < 0 ? {} : { producerId: producer, producerEpoch: 0, baseSequence }
+    const keyed = keys === 0 ? [] : values.map(({ timestamp: at, value }) => ({ timestamp: at, key: `key ${this.prng.below(keys)}`, value: this.prng.chance(0.2) ? null : value }))
+    const sent = keys === 0 ? makeBatch(values, fields) : keyedBatch(keyed, fields)
     const { endOffset: baseOffset } = log
     const leaderEpoch = Math.max(0, log.lastEpoch + (newEpoch ? 1 : 0))
     const written = sent.slice()
@@ -122,6 +127,8 @@ export class StoreStage {
     for (const [baseOffset, batches] of this.ledger.of(topicId, partition).appended) {
       if (baseOffset < wanted && batches.some(({ endOffset }) => endOffset > wanted)) offset = Math.min(offset, baseOffset)
     }
+    // What compaction has taken before it does not come back: the log ends behind what is left.
+    if (this.ledger.of(topicId, partition).compaction !== 'no' && wanted > log.startOffset) offset = this.store.find(topicId, partition)!.state.endBelow(wanted)
     this.ledger.truncating(topicId, partition, offset)
     log.truncateTo(wanted)
     this.ledger.change(topicId, partition, { endAtMost: log.endOffset, flushed: log.endOffset })
@@ -159,6 +166,12 @@ export class StoreStage {
     this.ledger.change(topicId, partition, { state: 'gone' })
   }
 
+  /** Begins a round over all logs that are due: what is flushed counts as replicated. */
+  compact(): Promise<unknown> {
+    for (const log of this.store.logs()) log.raiseHighWatermark(log.flushedOffset)
+    return this.store.compact()
+  }
+
   /** All of it reaches the disk, whatever the durability. */
   async flush(): Promise<void> {
     const ends = [...this.store.logs()].map(log => [log, log.endOffset] as const)
@@ -175,7 +188,9 @@ export class StoreStage {
     for (let turn = 0; turn < count; turn++) await Promise.resolve()
   }
 
-  private configured({ id: { topicId } }: PartitionLog, { durability = 'fsync' }: Partial<TopicSettings>): void {
+  private configured({ id: { topicId, partition } }: PartitionLog, { durability = 'fsync', compact = false }: Partial<TopicSettings>): void {
+    const { compaction } = this.ledger.of(topicId, partition)
+    if (compact && compaction === 'no') this.ledger.change(topicId, partition, { compaction: 'keeps the last' })
     if (durability === 'fsync') this.synced.add(topicId)
     else this.synced.delete(topicId)
   }

@@ -208,7 +208,9 @@ export class Life {
     await this.attempt('create topics', () => admin.createTopics([{ name: 'kept', partitions: 4, configs: small }], { timeoutMs: 2000 }))
     await this.attempt('create topics', () => admin.createTopics([{ name: 'doomed', partitions: 2, configs: small }, { name: 'bulk', partitions: 2 }, { name: 'gone', partitions: 2 }], { timeoutMs: 2000 }))
     await this.attempt('create topics', () => admin.createTopics([{ name: 'loose', partitions: 2, configs: { ...small, durability: 'os' } }, { name: 'short', partitions: 2, configs: { ...small, 'retention.ms': '100000000' } }, { name: 'late', partitions: 2 }], { timeoutMs: 2000 }))
+    await this.attempt('create topics', () => admin.createTopics([{ name: 'table', partitions: 2, configs: { ...small, 'cleanup.policy': 'compact', 'min.cleanable.dirty.ratio': '0' } }], { timeoutMs: 2000 }))
     for (const partition of [0, 1, 2, 3]) await this.send('kept', partition, ['a', 'b'])
+    await this.tabulate()
     for (const topic of ['doomed', 'gone', 'loose', 'late']) for (const partition of [0, 1]) await this.send(topic, partition, ['a'])
     for (const partition of [0, 1]) await this.send('bulk', partition, ['x'.repeat(200_000)])
     for (const partition of [0, 1, 2, 3]) await this.send('kept', partition, Array.from({ length: 12 }, (_, index) => `${index} ${'r'.repeat(400)}`))
@@ -234,6 +236,21 @@ export class Life {
     for (const partition of [0, 1, 2, 3]) await this.send('kept', partition, ['last'])
     await client.close()
     if (this.sim.isRunning && !this.ended) this.look()
+  }
+
+  /** Segments of a compacted topic in which all but a few records are overtaken. */
+  private async tabulate(): Promise<void> {
+    const client = this.sim.client()
+    for (const partition of [0, 1]) await this.attempt('produce', async () => {
+      const producer = client.producer({ acks: 'all', deliveryTimeoutMs: 1500, blockMsMax: 1500 })
+      for (let index = 0; index < 16; index++) {
+        const value = `${index}${'v'.repeat(400)}`
+        const { offset } = await producer.send({ topic: 'table', partition, key: `key ${index % 3}`, value })
+        // What is overtaken may be gone.
+        if (index >= 13) this.acknowledged.push({ topic: 'table', partition, offset, value })
+      }
+    })
+    await client.close()
   }
 
   private async onLog(topic: string, partition: number, what: string, run: (log: PartitionLog) => void): Promise<void> {

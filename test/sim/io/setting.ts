@@ -29,7 +29,7 @@ export const optionsWith = (redoSync: 'pooled' | 'inline') => ({
   data: directories,
   broker: {
     'log.retention.check.interval.ms': 7000, 'log.flush.offset.checkpoint.interval.ms': 3000, 'replica.high.watermark.checkpoint.interval.ms': 2500,
-    'log.segment.delete.delay.ms': 100,
+    'log.segment.delete.delay.ms': 100, 'log.cleaner.backoff.ms': 1500,
   },
   settings: {
     'storage-local': { redoBytesMax: 1 << 20, redoSync, residentBytes: 2000, idleFilesMax: 0, reserveBytes: 4096 },

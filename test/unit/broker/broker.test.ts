@@ -95,19 +95,19 @@ describe('HTTP beyond this machine without authentication', () => {
 })
 
 describe('a log store of somebody else\'s', () => {
-  const store = (capabilities?: Record<string, boolean>) => ({
+  const store = (capabilities?: Readonly<Record<string, boolean>>) => ({
     broker: { durability: 'fsync' },
     plugins: [{ use: { ...storageMemory, name: 'acme-store', ...capabilities === undefined ? { capabilities: {} } : { capabilities } }, instead: 'storage-local' }],
   })
 
   it('is taken at its word: durable where it declares so, and else not', async () => {
     const limits = { durable: 'acme-store keeps nothing that survives a power cut' }
-    for (const capabilities of [undefined, { durable: false }]) {
+    for (const capabilities of [{ compaction: true }, { durable: false, compaction: true }] satisfies Record<string, boolean>[] as Record<string, boolean>[]) {
       const { settings, warnings } = await composeBroker({ file: store(capabilities) })
       expect(settings.storeLimits).toEqual(limits)
       expect(warnings).toEqual([`durability=fsync has no effect here: ${limits.durable}`])
     }
-    const { settings, warnings } = await composeBroker({ file: store({ durable: true }) })
+    const { settings, warnings } = await composeBroker({ file: store({ durable: true, compaction: true }) })
     expect([settings.storeLimits, warnings]).toEqual([{}, []])
   })
 })

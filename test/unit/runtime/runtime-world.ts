@@ -28,7 +28,7 @@ export class RuntimeWorld {
     const { timers, logger } = this
     const compression = new NodeCompression()
     const settings = new BrokerSettingsMap({ commandLine: new Map([['listeners', 'PLAINTEXT://127.0.0.1:9092']]) })
-    this.cluster = new TestCluster(new MemoryLogStore(timers.clock, new SeededRandom(1), compression, settings))
+    this.cluster = new TestCluster(new MemoryLogStore(timers.clock, timers, new SeededRandom(1), compression, settings))
     this.host = new MachineHost({
       topic: 'tallies', identity: { clusterId: testClusterId, nodeId: 1, incarnationId },
       metadata: this.cluster, replicator: this.cluster, compression, clock: timers.clock, timers, logger, codec, loadChunkBytes, replyTimeoutMs: 5000,

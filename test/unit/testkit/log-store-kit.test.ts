@@ -45,7 +45,7 @@ function brokenStore(store: MemoryLogStore, damage: Break): LogStore {
 
 async function memorySubject(change: (store: MemoryLogStore) => LogStore): Promise<LogStoreSubject> {
   const timers = new ManualTimers()
-  const store = new MemoryLogStore(timers.clock, new SeededRandom(1), new NodeCompression(), new BrokerSettingsMap())
+  const store = new MemoryLogStore(timers.clock, timers, new SeededRandom(1), new NodeCompression(), new BrokerSettingsMap())
   await store.start()
   return {
     store: change(store),
@@ -165,7 +165,7 @@ describe('the kit for log stores', () => {
   test('does not take the word of a store that says it is durable', async () => {
     const timers = new ManualTimers()
     const create = async (): Promise<LogStoreSubject> => {
-      const store = new MemoryLogStore(timers.clock, new SeededRandom(1), new NodeCompression(), new BrokerSettingsMap())
+      const store = new MemoryLogStore(timers.clock, timers, new SeededRandom(1), new NodeCompression(), new BrokerSettingsMap())
       await store.start()
       const again = async (): Promise<void> => {
         await store.stop()

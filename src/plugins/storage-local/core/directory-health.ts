@@ -2,8 +2,15 @@ import { type Health } from '../../../kernel/ports/lifecycle.ts'
 import { type DirectoryStatus } from '../../../kernel/ports/log-store.ts'
 import { type LogDamage } from './integrity-ledger.ts'
 
-/** Failed when no data directory serves, degraded when one of several does not, a disk is full, or records are damaged. */
-export function directoryHealth(directories: readonly DirectoryStatus[], full: readonly string[] = [], damages: readonly LogDamage[] = []): Health {
+/** A log that could not be compacted. */
+export interface Uncleanable {
+  readonly topic: string
+  readonly partition: number
+  readonly reason: string
+}
+
+/** Failed when no data directory serves, degraded when one of several does not, a disk is full, records are damaged, or a log cannot be compacted. */
+export function directoryHealth(directories: readonly DirectoryStatus[], full: readonly string[] = [], damages: readonly LogDamage[] = [], uncleanable: readonly Uncleanable[] = []): Health {
   const offline = directories.filter((directory) => directory.offline !== undefined)
   const [first] = offline
   if (first === undefined && full.length > 0) {
@@ -13,6 +20,10 @@ export function directoryHealth(directories: readonly DirectoryStatus[], full: r
   if (first === undefined && damage !== undefined) {
     const { topic, partition, path, position } = damage
     return { state: 'degraded', detail: `${damages.length} ${damages.length === 1 ? 'place' : 'places'} of logs are damaged and not served, the first is offset ${damage.first} of ${topic}-${partition} in ${path} at byte ${position}; restore the segments from a copy` }
+  }
+  const [failing] = uncleanable
+  if (first === undefined && failing !== undefined) {
+    return { state: 'degraded', detail: `${uncleanable.length} ${uncleanable.length === 1 ? 'log' : 'logs'} could not be compacted and will be tried again, ${failing.topic}-${failing.partition} among them: ${failing.reason}` }
   }
   if (first === undefined) return { state: 'ok', detail: '' }
   return {

@@ -1,4 +1,4 @@
-import { lastOffsetOf, maxTimestampOf } from '../../../kernel/record/batch-header.ts'
+import { lastOffsetOf, newestTimestampOf } from '../../../kernel/record/batch-header.ts'
 import { OffsetIndex, offsetEntryBytes } from './offset-index.ts'
 import { TimeIndex, timeEntryBytes } from './time-index.ts'
 
@@ -38,7 +38,7 @@ export class SegmentIndexes {
 
   /** The batch at `bytes[at]`, of so many bytes, lies at `position` in the segment: adds entries if they are due. */
   count(bytes: Uint8Array, at: number, sizeBytes: number, position: number, intervalBytes: number): void {
-    const timestamp = maxTimestampOf(bytes, at)
+    const timestamp = newestTimestampOf(bytes, at)
     if (timestamp > this.largestTimestamp) {
       this.largestTimestamp = timestamp
       this.largestOffset = lastOffsetOf(bytes, at)

@@ -33,7 +33,9 @@ export class DataDirectory {
   readonly recoveryPoints: CheckpointFile
   readonly logStarts: CheckpointFile
   readonly watermarks: CheckpointFile
-  /** Of the logs that the other three name. */
+  readonly cleanOffsets: CheckpointFile
+  readonly deleteHorizons: CheckpointFile
+  /** Of the logs that the others name. */
   readonly topicIds: CheckpointFile
   /** Drawn when the directory was first used. */
   id: Uuid = ''
@@ -57,6 +59,8 @@ export class DataDirectory {
     this.recoveryPoints = file('recovery-point-offset-checkpoint')
     this.logStarts = new CheckpointFile(world.files, path, 'log-start-offset-checkpoint', 'log starts')
     this.watermarks = file('replication-offset-checkpoint')
+    this.cleanOffsets = file('cleaner-offset-checkpoint')
+    this.deleteHorizons = file('.millrace-delete-horizons')
     this.topicIds = file('.millrace-topic-ids')
   }
 
@@ -117,6 +121,11 @@ export class DataDirectory {
   }
 
   /** What a checkpoint of offsets holds; undefined when it is lost. Empty for a directory that is new. */
+  /** Whether a checkpoint was never written. */
+  isUnwritten(file: CheckpointFile): boolean {
+    return this.world.files.stat(file.path) === undefined
+  }
+
   readOffsets(file: CheckpointFile): PartitionOffsets | undefined {
     const text = file.read()
     if (text === undefined) return this.made ? new Map() : undefined

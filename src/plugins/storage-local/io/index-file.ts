@@ -1,7 +1,7 @@
 import { crc32c } from '../../../base/crc32c.ts'
 import { relativeOffsetMax } from '../../../kernel/log/roll-policy.ts'
 import { type File, type FileSystem } from '../../../kernel/ports/file-system.ts'
-import { baseOffsetOf, lastOffsetOf, magicOf, maxTimestampOf } from '../../../kernel/record/batch-header.ts'
+import { baseOffsetOf, lastOffsetOf, magicOf, maxTimestampOf, newestTimestampOf } from '../../../kernel/record/batch-header.ts'
 import { OffsetIndex, offsetEntryBytes } from '../core/offset-index.ts'
 import { SegmentIndexes } from '../core/segment-indexes.ts'
 import { TimeIndex, timeEntryBytes } from '../core/time-index.ts'
@@ -142,7 +142,7 @@ function scanTail(segment: IndexedFile, offsets: OffsetIndex, bytesAllowed: numb
     if (counted > bytesAllowed) return 'it lacks entries at its end'
     counted += scan.sizeBytes
     endOffset = lastOffsetOf(scan.bytes, scan.at) + 1
-    largestTimestamp = Math.max(largestTimestamp, maxTimestampOf(scan.bytes, scan.at))
+    largestTimestamp = Math.max(largestTimestamp, newestTimestampOf(scan.bytes, scan.at))
   }
   return scan.problem === undefined ? { endOffset, largestTimestamp, bytes: counted }
     : `behind its last entry, at byte ${scan.position}: ${scan.problem}`

@@ -53,7 +53,7 @@ describe('a description of a topic', () => {
   })
 
   it('the documentation says what the store cannot keep, whatever the value is, and nothing of it over one that can', () => {
-    const limits = storeLimits({ name: 'acme-store', capabilities: { durable: false } })
+    const limits = storeLimits({ name: 'acme-store', capabilities: { durable: false, compaction: true } })
     const limited = [...describeTopicConfigs(new Map(), broker(), limits), ...describeBrokerConfigs(broker(), limits)].filter((entry) => entry.documentation.includes('acme-store'))
     expect(limited.map((entry) => entry.name)).toEqual(['durability', 'flush.messages', 'durability', 'log.flush.interval.messages'])
     for (const entry of limited) expect(entry.documentation).toMatch(/\. No effect here: acme-store keeps nothing that survives a power cut\.$/)
@@ -62,7 +62,7 @@ describe('a description of a topic', () => {
 
   it('its documentation tells a client the limits of the store that it was made for', () => {
     for (const limits of [noLimits, storeLimits({ name: 'acme-store', capabilities: {} })]) {
-      for (const row of topicConfigTable) expect(limitsSaid(row, documentation(row, limits)), row.name).toEqual(row.needs === undefined ? noLimits : limits)
+      for (const row of topicConfigTable) expect(limitsSaid(row, documentation(row, limits)), row.name).toEqual(row.needs === undefined ? noLimits : { ...limits[row.needs.capability] === undefined ? {} : { [row.needs.capability]: limits[row.needs.capability] } })
     }
     expect(limitsSaid(topicConfigTable.find((row) => row.name === 'durability')!, null)).toEqual(noLimits)
   })

@@ -111,6 +111,7 @@ export async function simulatedStore(seed: number, config: Record<string, unknow
   const random = new SeededRandom(seed)
   return {
     get store() { return life.store },
+    get compaction() { return life.store },
     get files() { return files },
     get logger() { return life.logger },
     nowMs: () => clock.wallMs(),

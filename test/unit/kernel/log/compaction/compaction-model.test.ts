@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Prng } from '../../../../../src/base/prng.ts'
-import { BatchCompactor, indexBatch, isIndexed } from '../../../../../src/kernel/log/compaction-round.ts'
+import { BatchCompactor, compactInline, indexBatch, isIndexed, recordsOfBatch } from '../../../../../src/kernel/log/compaction-round.ts'
 import { compactionNeed, segmentGroups } from '../../../../../src/kernel/log/compaction-policy.ts'
 import { OffsetMap, offsetMapEntryBytes } from '../../../../../src/kernel/log/offset-map.ts'
 import { BatchBuilder } from '../../../../../src/kernel/record/batch-builder.ts'
@@ -90,15 +90,15 @@ class Twin {
     const map = new OffsetMap({ bytes: (keysMax + 1) * offsetMapEntryBytes, loadFactor: 1, secret: new Uint8Array(16).fill(prng.below(256)), begin: need.firstDirty })
     const reader = new BatchReader(compression)
     for (const batch of closed.flatMap(({ batches }) => batches)) {
-      if (isIndexed(batch, 0, need.firstDirty)) reader.open(batch)
-      if (new RecordBatch(batch).lastOffset >= need.firstDirty && !indexBatch(map, batch, 0, reader, need.firstDirty)) break
+      const records = isIndexed(batch, 0, need.firstDirty) ? recordsOfBatch(batch, 0, compression) : undefined
+      if (new RecordBatch(batch).lastOffset >= need.firstDirty && !indexBatch(map, batch, 0, records, reader, need.firstDirty)) break
     }
     const groups = segmentGroups(compactable, map.endOffset, prng.between(1, 3000))
     const keepers = new Set(groups.map(group => group.at(-1)!.endOffset - 1))
-    const compactor = new BatchCompactor({ map, nowMs, deleteRetentionMs, lastOffsets: this.lastOffsets }, compression, { codec: this.topicCodec, level: undefined })
+    const compactor = new BatchCompactor({ map, nowMs, deleteRetentionMs, lastOffsets: this.lastOffsets }, { codec: this.topicCodec, level: undefined })
     const cleaned = groups.map((group): Segment => ({
       baseOffset: group[0]!.baseOffset, endOffset: group.at(-1)!.endOffset,
-      batches: group.flatMap(({ batches }) => batches).flatMap(batch => compactor.compact(batch, 0, keepers.has(new RecordBatch(batch).lastOffset)) ?? []),
+      batches: group.flatMap(({ batches }) => batches).flatMap(batch => compactInline(compactor, batch, 0, keepers.has(new RecordBatch(batch).lastOffset), compression) ?? []),
     }))
     this.segments.splice(0, groups.reduce((sum, group) => sum + group.length, 0), ...cleaned)
     const naive = naiveCompaction(this.naive, { firstDirty: need.firstDirty, bound, keysMax, nowMs, deleteRetentionMs, lastOffsets: this.lastOffsets, placeKeepers: () => keepers })

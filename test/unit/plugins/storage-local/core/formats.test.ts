@@ -63,11 +63,11 @@ describe('meta.properties', () => {
 
 describe('planDirectory', () => {
   const name = (offset: number, suffix: string): string => `${String(offset).padStart(20, '0')}${suffix}`
-  const plan = (names: readonly string[], swapEnds: Readonly<Record<number, number>> = {}) => planDirectory(names, offset => swapEnds[offset]!)
+  const plan = planDirectory
 
   test('segments and snapshots are listed, known files kept, unknown ones named', () => {
     expect(plan([name(0, '.log'), name(0, '.index'), name(9, '.log'), name(9, '.snapshot'), 'partition.metadata', 'leader-epoch-checkpoint', 'notes'])).toEqual({
-      remove: [], rename: [], segments: [0, 9], snapshots: [9], foreign: ['notes'], setAside: [], orphans: [],
+      remove: [], segments: [0, 9], snapshots: [9], foreign: ['notes'], setAside: [], orphans: [],
     })
   })
 
@@ -79,22 +79,15 @@ describe('planDirectory', () => {
     expect(plan([name(0, '.log'), name(5, '.index'), name(5, '.timeindex')]).remove).toEqual([name(5, '.index'), name(5, '.timeindex')])
   })
 
-  test('deleted and cleaned files are removed, and swaps at or above a cleaned one with them', () => {
-    const found = plan([name(0, '.log'), name(0, '.log.swap'), name(9, '.log.swap'), name(9, '.index.swap'), name(5, '.log.cleaned'), name(7, '.log.deleted')], { 0: 3 })
-    expect(found.remove).toEqual([name(5, '.log.cleaned'), name(7, '.log.deleted'), name(9, '.log.swap'), name(9, '.index.swap'), name(0, '.log')])
-    expect(found.rename).toEqual([[name(0, '.log.swap'), name(0, '.log')]])
+  test('deleted and cleaned files are removed, and swaps at or above a cleaned one with them; a log swap that is left is not whole, and is named', () => {
+    const found = plan([name(0, '.log'), name(0, '.log.swap'), name(9, '.log.swap'), name(9, '.index.swap'), name(5, '.log.cleaned'), name(7, '.log.deleted')])
+    expect(found.remove).toEqual([name(5, '.log.cleaned'), name(7, '.log.deleted'), name(9, '.log.swap'), name(9, '.index.swap')])
+    expect([found.foreign, found.segments]).toEqual([[name(0, '.log.swap')], [0]])
   })
 
-  test('a swap replaces every segment in its range, its log put in place last', () => {
-    const found = plan([name(0, '.log'), name(0, '.index'), name(5, '.log'), name(10, '.log'), name(0, '.index.swap'), name(0, '.log.swap'), name(5, '.snapshot')], { 0: 10 })
-    expect(found.remove).toEqual([name(0, '.log'), name(0, '.index'), name(5, '.log')])
-    expect(found.rename).toEqual([[name(0, '.index.swap'), name(0, '.index')], [name(0, '.log.swap'), name(0, '.log')]])
-    expect([found.segments, found.snapshots]).toEqual([[0, 10], [5]])
-  })
-
-  test('index swaps without a log swap are the rest of a swap that is done', () => {
+  test('index swaps without a log swap are of no use', () => {
     const found = plan([name(0, '.log'), name(0, '.timeindex.swap')])
-    expect([found.remove, found.rename, found.segments]).toEqual([[name(0, '.timeindex.swap')], [], [0]])
+    expect([found.remove, found.segments]).toEqual([[name(0, '.timeindex.swap')], [0]])
   })
 })
 

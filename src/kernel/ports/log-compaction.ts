@@ -1,0 +1,21 @@
+import { token } from '../plugin/token.ts'
+
+/** What the compaction of a store has done with the logs that were due. */
+export interface CompactionReport {
+  /** Logs of which a round came to its end. */
+  readonly logsCompacted: number
+  /** Logs that failed: they are tried again later, and shown until they succeed. */
+  readonly logsFailed: number
+  readonly bytesRead: number
+  readonly bytesWritten: number
+}
+
+/**
+ * The compaction of a log store, beside its LogStore: a store whose plugin declares the capability `compaction` provides it. It runs by itself, every
+ * `log.cleaner.backoff.ms`, unless `log.cleaner.enable` is false.
+ */
+export interface LogCompaction {
+  /** Compacts every log that is due now, the one with the largest dirty share first, and does not wait for a log that failed lately. One at a time: a call while one is under way shares its report. */
+  compact(): Promise<CompactionReport>
+}
+export const LogCompaction = token<LogCompaction>('LogCompaction')
