@@ -22,6 +22,8 @@ export class MemoryCompaction implements LogCompaction {
   private timer: Timer | undefined
   private underway: Promise<CompactionReport> | undefined
   private stopped = false
+  /** Ends the pause that is under way. */
+  private wake: (() => void) | undefined
 
   constructor(world: MemoryCompactionWorld, settings: BrokerSettings) {
     this.world = world
@@ -35,6 +37,7 @@ export class MemoryCompaction implements LogCompaction {
   async stop(): Promise<void> {
     this.stopped = true
     this.timer?.cancel()
+    this.wake?.()
     await this.underway
   }
 
@@ -55,7 +58,7 @@ export class MemoryCompaction implements LogCompaction {
       try {
         const round = await log.compact({
           secret: this.world.random.bytes(16), mapBytesMax: this.settings.integer('log.cleaner.dedupe.buffer.size'),
-          loadFactor: Number(this.settings.text('log.cleaner.io.buffer.load.factor')), pause: () => new Promise(resolve => this.world.timers.soon(resolve)),
+          loadFactor: Number(this.settings.text('log.cleaner.io.buffer.load.factor')), pause: () => this.pause(),
         })
         if (round === undefined || !round.goesOn) tried.add(log)
         if (round === undefined) continue
@@ -71,6 +74,14 @@ export class MemoryCompaction implements LogCompaction {
       }
     }
     return report
+  }
+
+  private pause(): Promise<void> {
+    return new Promise(resolve => {
+      this.wake = resolve
+      if (this.stopped) resolve()
+      else this.world.timers.soon(resolve)
+    })
   }
 
   private failureAfter(before: CompactionFailure | undefined, reason: string): CompactionFailure {
