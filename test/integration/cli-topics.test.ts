@@ -66,8 +66,9 @@ describe('topic create', () => {
   })
 
   it('warns of settings that have not their effect here, in text and JSON', async () => {
-    const created = await cli('topic', 'create', 'compacted', '--config', 'cleanup.policy=compact')
-    expect([created.code, created.stderr]).toEqual([0, expect.stringMatching(/^warning: cleanup\.policy=compact: compact keeps every record until compaction exists/)])
+    const created = await cli('topic', 'create', 'flushed', '--config', 'flush.ms=5')
+    expect([created.code, created.stderr]).toEqual([0, expect.stringMatching(/^warning: flush\.ms has no effect here/)])
+    expect(await cli('topic', 'create', 'compacted', '--config', 'cleanup.policy=compact')).toMatchObject({ code: 0, stderr: '' })
     const dry = jsonOf(await cli('topic', 'create', 'other', '--config', 'flush.ms=5', '--dry-run', '-o', 'json'))
     expect(dry).toMatchObject({ name: 'other', created: false, dryRun: true, warnings: [expect.stringContaining('flush.ms has no effect here')] })
   })
@@ -92,13 +93,14 @@ describe('topic list', () => {
 
 describe('topic describe', () => {
   it('shows leader, epoch, replicas, offsets, settings with their source, and what has no effect', async () => {
-    await cli('topic', 'create', 'shown', '--config', 'cleanup.policy=compact', '--config', 'segment.ms=3600000')
+    await cli('topic', 'create', 'shown', '--config', 'cleanup.policy=compact', '--config', 'segment.ms=3600000', '--config', 'flush.ms=5')
     await run(['produce', 'shown', '--key-separator', ':'], { bootstrap: broker.bootstrap, input: 'a:1\nb:2\n' })
     const { stdout } = await cli('topic', 'describe', 'shown')
     expect(stdout).toMatch(/^shown {2}1 partition {2}replication factor 1 {2}id \S{22}\n/)
     expect(stdout).toMatch(/^partition +leader +epoch +replicas +in sync +start +end +records +size\n +0 +1 +0 +1 +1 +0 +2 +2 +\S+/m)
     expect(stdout).toMatch(/^segment\.ms +3600000 \(1h\) +topic$/m)
-    expect(stdout).toMatch(/^note: cleanup\.policy=compact: compact keeps every record/m)
+    expect(stdout).toMatch(/^partition +broker +dirty +dirty size +clean up to +last compacted\n +0 +1 +0% +0 B +0 +-$/m)
+    expect(stdout).toMatch(/^note: flush\.ms has no effect here/m)
   })
 
   it('as JSON holds the same, and all settings with --all', async () => {
@@ -107,7 +109,7 @@ describe('topic describe', () => {
     const all = jsonOf(await cli('topic', 'describe', 'shown-json', '-o', 'json', '--all')) as { configs: unknown[] }
     expect(few).toMatchObject({
       name: 'shown-json', isInternal: false, warnings: [],
-      partitions: [0, 1].map((partition) => ({ partition, leader: 1, leaderEpoch: 0, replicas: [1], isr: [1], offline: [], startOffset: 0, endOffset: 0, records: 0 })),
+      partitions: [0, 1].map((partition) => ({ partition, leader: 1, leaderEpoch: 0, replicas: [1], isr: [1], offline: [], startOffset: 0, endOffset: 0, records: 0, damaged: [], compaction: [] })),
     })
     expect(all.configs.length).toBeGreaterThan(30)
     expect(all.configs).toContainEqual(expect.objectContaining({ name: 'cleanup.policy', value: 'delete', source: 'default' }))

@@ -1,5 +1,6 @@
 import { type DamagedRange } from '../ports/partition-log.ts'
 import { type ConfigDescription } from './describe-configs.ts'
+import { toldList } from './told-list.ts'
 
 /**
  * The name under which a broker tells, among the settings of a topic, which offsets its log store found damaged and does not serve. The Kafka protocol has no word for it; a
@@ -12,11 +13,11 @@ export interface PartitionDamage {
   readonly ranges: readonly DamagedRange[]
 }
 
-/** What DescribeConfigs answers for it. */
-export function damagedOffsetsConfig(damage: readonly PartitionDamage[]): ConfigDescription {
+/** What DescribeConfigs answers for it: what fits into `bytesMax`, from the first. */
+export function damagedOffsetsConfig(damage: readonly PartitionDamage[], bytesMax = Infinity): ConfigDescription {
   return {
     name: damagedOffsetsName,
-    value: damage.flatMap(({ partition, ranges }) => ranges.map(({ first, last }) => `${partition}:${first}-${last}`)).join(','),
+    value: toldList(damage.flatMap(({ partition, ranges }) => ranges.map(({ first, last }) => `${partition}:${first}-${last}`)), bytesMax),
     source: 'default', readOnly: true, sensitive: false, type: 'list', synonyms: [],
     documentation: 'Offsets, as PARTITION:FIRST-LAST, that were found damaged on the disk of this broker and are not served. Its log says in which file and what to do. Cannot be set.',
   }

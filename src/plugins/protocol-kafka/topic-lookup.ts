@@ -1,3 +1,4 @@
+import { type PartitionCompaction } from '../../kernel/config/compaction-state.ts'
 import { type PartitionDamage } from '../../kernel/config/damaged-offsets.ts'
 import { type Uuid } from '../../kernel/model/ids.ts'
 import { type ClusterMetadata, type PartitionImage, type TopicImage } from '../../kernel/ports/cluster-metadata.ts'
@@ -110,6 +111,14 @@ export class TopicLookup {
     return partitions.flatMap(({ partition }) => {
       const ranges = this.replicator.replica(id, partition)?.log.damage ?? []
       return ranges.length === 0 ? [] : [{ partition, ranges }]
+    })
+  }
+
+  /** Where compaction stands of the logs that this broker has of a topic; empty for one that is not compacted. */
+  compactionOf({ id, partitions }: TopicImage): PartitionCompaction[] {
+    return partitions.flatMap(({ partition }) => {
+      const state = this.replicator.replica(id, partition)?.log.compaction
+      return state === undefined ? [] : [{ partition, ...state }]
     })
   }
 

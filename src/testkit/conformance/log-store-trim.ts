@@ -132,7 +132,7 @@ export const trimClaims: readonly LogStoreClaim[] = [
     checkEqual([log.startOffset, log.endOffset, log.sizeBytes], [2, 2, 0], 'state')
     checkEqual(append(log, makeBatch(1)).baseOffset, 2, 'offset of the next batch')
   }),
-  claim('a topic that is compacted and not deleted keeps everything', async subject => {
+  claim('retention takes nothing of a topic that is compacted and not deleted', async subject => {
     const log = newLog(subject, { compact: true, delete: false, segmentBytes: 200, retentionBytes: 0, retentionMs: 1 })
     fill(log, 10)
     log.raiseHighWatermark(10)

@@ -184,6 +184,28 @@ describe('DescribeConfigs', () => {
     expect((await ask(null)).length).toBe(before.length + 1)
   })
 
+  it('where the compaction of a topic stands is told to who asks for it by name, and to all while a round has failed; before version 4 no more than a value may hold', async () => {
+    const broker = await TestBroker.start()
+    const partitions = broker.cluster.topic('t', 2_000)
+    const ask = async (keys: string[] | null, version = 4) => (await broker.connect().call(describeConfigsApi, version, { resources: [{ resourceType: 2, resourceName: 't', configurationKeys: keys }] })).results[0]!.configs
+    const name = 'millrace.compaction.state'
+    expect(await ask([name])).toEqual([])
+    const before = await ask(null)
+    const tell = (index: number, failure?: { reason: string, nextTryMs: number }) =>
+      Object.defineProperty(partitions[index]!.log, 'compaction', { configurable: true, value: { cleanedTo: 5, dirtyBytes: 100, dirtyRatio: 0.5, lastRoundMs: 1_700_000_000_000, failure } })
+    tell(1)
+    expect(await ask([name, 'cleanup.policy'])).toMatchObject([{ name: 'cleanup.policy' }, { name, value: '1:5:100:50:1700000000000', readOnly: true, configSource: 5 }])
+    expect(await ask(null)).toEqual(before)
+    for (let index = 0; index < 2_000; index++) tell(index)
+    tell(1_999, { reason: 'no space', nextTryMs: 1_700_000_030_000 })
+    const told = (await ask(null)).filter((each) => each.name === name)
+    expect(told[0]!.value!.split(',').length).toBe(2_000)
+    const [short] = await ask([name], 3)
+    expect(short!.value!.length).toBeGreaterThan(32_700)
+    expect(short!.value!.length).toBeLessThanOrEqual(32_767)
+    expect(short!.value!).toMatch(/^1999:5:100:50:1700000000000:1700000030000:no%20space,0:/)
+  })
+
   it('keys choose; synonyms and documentation come when asked for', async () => {
     const broker = await TestBroker.start()
     broker.cluster.topic('t')
