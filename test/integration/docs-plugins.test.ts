@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, mkdirSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -43,4 +43,46 @@ it('the plugins of docs/plugins/writing-a-plugin.md run as they stand there', as
     expect(await broker.end('SIGTERM')).toBe(0)
   }
   expect(broker.log()).toMatch(/"topic":"large","partition":0,"ms":[\d.e-]+,"msg":"a slow append"/)
+})
+
+/** What the compiler says of files in a folder of their own, in a strict project that has millrace installed. */
+function compile(name: string, sources: Readonly<Record<string, string>>, options: object = {}): string {
+  const project = join(folder, name)
+  mkdirSync(project)
+  for (const [file, text] of Object.entries(sources)) writeFileSync(join(project, file), text)
+  const compilerOptions = { strict: true, module: 'nodenext', target: 'es2023', types: [], skipLibCheck: true, noEmit: true, ...options }
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions }))
+  writeFileSync(join(project, 'package.json'), '{ "type": "module" }')
+  const { stdout, error } = spawnSync(process.execPath, [join(root, 'node_modules/typescript-7/bin/tsc'), '-p', project], { encoding: 'utf8' })
+  if (error !== undefined) throw error
+  expect(readdirSync(project)).toEqual(expect.arrayContaining(Object.keys(sources)))
+  return stdout
+}
+
+/** A block of the page by the name in its first line. */
+function exampleOf(name: string): string {
+  const page = readFileSync(join(root, 'docs/plugins/writing-a-plugin.md'), 'utf8')
+  return page.split('```js\n').find((block) => block.startsWith(`// ${name}\n`))!.split('\n```')[0]!
+}
+
+const largestLogs = exampleOf('largest-logs.mjs')
+
+it('the plugins that docs/plugins/writing-a-plugin.md begins with are strict TypeScript as they stand there', () => {
+  expect(compile('strict', {
+    'largest-logs.ts': largestLogs,
+    'index.ts': exampleOf('acme-storage/index.js'),
+    'acme-store.d.ts': `import type { Clock, Lifecycle, LogStore } from 'millrace/kernel'
+export interface AcmeStore extends LogStore, Lifecycle {}
+export declare class AcmeStore { constructor(config: { readonly url: string }, clock: Clock) }
+`,
+  })).toBe('')
+})
+
+it('the decorator of docs/plugins/writing-a-plugin.md passes the types of the ports, as JavaScript', () => {
+  expect(compile('checked', { 'slow-log.mjs': exampleOf('slow-log.mjs') }, { allowJs: true, checkJs: true, noImplicitAny: false })).toBe('')
+})
+
+it('what a plugin makes has to be what it provides', () => {
+  expect(compile('wrong', { 'largest-logs.ts': largestLogs.replace('\'GET\'', '\'GOT\'') })).toContain('Type \'"GOT"\' is not assignable')
+  expect(compile('needs', { 'largest-logs.ts': largestLogs.replace('store.logs()', 'store.all()') })).toContain('Property \'all\' does not exist on type \'LogStore\'')
 })
