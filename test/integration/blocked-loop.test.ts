@@ -28,17 +28,15 @@ describe.each(['classic', 'consumer'] as const)('a member whose event loop is bl
   const joined = async (groupId: string, options: Partial<GroupOptions>): Promise<TestMember> => {
     const member = new TestMember(client, { groupId: `${groupId}-${groupProtocol}`, groupProtocol, sessionTimeoutMs: 1500, heartbeatIntervalMs: 200, ...options }).run(['orders'])
     await member.until(() => member.has.size === 2, 'it has both')
-    // The thread beside has to be there before.
-    await new Promise((resolve) => { setTimeout(resolve, 3000) })
+    if (options.heartbeatThread !== false) await expect.poll(() => member.consumer.groupMembership().heartbeatThread, { timeout: 20_000 }).toBe(true)
     return member
   }
 
   it('stays a member', { timeout: 30_000 }, async () => {
     const member = await joined('stays', {})
     const before = member.consumer.groupMembership()
-    block(5000)
+    block(3000)
     await member.consumer.commit([{ topic: 'orders', partition: 0, offset: 0 }])
-    await new Promise((resolve) => { setTimeout(resolve, 1000) })
     expect(member.told).toEqual(['assigned 0,1'])
     expect(member.consumer.groupMembership()).toMatchObject({ memberId: before.memberId, generation: before.generation })
     await member.close()
@@ -46,7 +44,7 @@ describe.each(['classic', 'consumer'] as const)('a member whose event loop is bl
 
   it('is out without the thread beside', { timeout: 30_000 }, async () => {
     const member = await joined('alone', { heartbeatThread: false })
-    block(5000)
+    block(3000)
     await member.until(() => member.told.includes('lost 0,1'), 'it is out')
     await member.until(() => member.has.size === 2, 'it is in again')
     await member.close()
@@ -56,7 +54,7 @@ describe.each(['classic', 'consumer'] as const)('a member whose event loop is bl
     const member = await joined('stuck', { pollIntervalMsMax: 1000, sessionTimeoutMs: 60_000 })
     const { memberId, generation } = member.consumer.groupMembership()
     await member.stop()
-    block(5000)
+    block(3000)
     await member.until(() => member.told.includes('lost 0,1'), 'it is out')
     const [group] = await client.admin().describeGroups([`stuck-${groupProtocol}`])
     expect([generation > 0, group!.members.filter((each) => each.memberId === memberId)]).toEqual([true, []])
@@ -68,11 +66,11 @@ it('the built package has the thread too, and it keeps no process alive', { time
   const built = pathToFileURL(join(mainJs, '../../client/index.js')).href
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', `
     import { createConsumer } from '${built}'
-    const consumer = createConsumer({ bootstrap: '${broker.bootstrap}', groupId: 'built', sessionTimeoutMs: 6000, heartbeatIntervalMs: 500 })
+    const consumer = createConsumer({ bootstrap: '${broker.bootstrap}', groupId: 'built', sessionTimeoutMs: 1500, heartbeatIntervalMs: 200 })
     const told = []
     consumer.subscribe(['orders'], { onAssigned: () => { told.push('assigned') }, onLost: () => { told.push('lost') } })
     await consumer.poll({ timeoutMs: 3000 })
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 12_000)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000)
     await consumer.poll({ timeoutMs: 1000 })
     console.log(told.join())
     await consumer.close()

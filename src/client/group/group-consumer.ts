@@ -51,6 +51,8 @@ export interface GroupMembership {
   readonly generation: number
   readonly groupInstanceId: string | undefined
   readonly phase: string
+  /** Whether another thread watches over it now, and heartbeats while the event loop is blocked. */
+  readonly heartbeatThread: boolean
 }
 
 /**
@@ -109,7 +111,7 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
   /** Who this member is. */
   groupMembership(): GroupMembership {
     const { memberId, generation, instanceId } = this.membership.session.machine.identity
-    return { groupId: this.parts.group.groupId, memberId, generation, groupInstanceId: instanceId ?? undefined, phase: this.membership.session.machine.phase }
+    return { groupId: this.parts.group.groupId, memberId, generation, groupInstanceId: instanceId ?? undefined, phase: this.membership.session.machine.phase, heartbeatThread: this.membership.session.isStoodInFor }
   }
 
   /**

@@ -63,6 +63,11 @@ export class GroupSession {
     return this.worker
   }
 
+  /** See `StandIn.isWatching`. */
+  get isStoodInFor(): boolean {
+    return this.parts.standIn?.isWatching === true
+  }
+
   tell(event: MemberEvent): void {
     if (this.abort.signal.aborted) return
     const { standIn, coordinator, metadata } = this.parts

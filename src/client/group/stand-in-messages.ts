@@ -37,5 +37,7 @@ export const signs = {
   isInPoll: 2,
   /** How many messages the other side has sent of this member. */
   messages: 3,
+  /** The generation of the member that the other side watches; 0 while it watches none. */
+  watching: 4,
 } as const
-export const signCount = 4
+export const signCount = 5

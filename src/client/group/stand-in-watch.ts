@@ -39,11 +39,13 @@ export class StandInWatch {
     this.polledMs = this.aliveMs
     this.alive = Atomics.load(member.signs, signs.alive)
     this.polls = Atomics.load(member.signs, signs.polls)
+    Atomics.store(member.signs, signs.watching, member.generation)
     this.plan()
   }
 
   close(): void {
     this.isOver = true
+    Atomics.store(this.member.signs, signs.watching, 0)
     this.timer.current?.cancel()
     this.channel.close()
   }

@@ -47,6 +47,11 @@ export class StandIn {
     return Atomics.load(this.signs, signs.messages) === this.received
   }
 
+  /** Whether the other thread is there, and watches this member as it is now. */
+  get isWatching(): boolean {
+    return this.watched !== undefined && Atomics.load(this.signs, signs.watching) === this.watched.generation
+  }
+
   polling(isInPoll: boolean): void {
     Atomics.store(this.signs, signs.isInPoll, isInPoll ? 1 : 0)
     Atomics.add(this.signs, signs.polls, 1)
