@@ -70,7 +70,7 @@ describe('millrace cluster recover', () => {
     expect(await refusal(data)).toMatch(/MR_CLUSTER_METADATA_CORRUPT: .* were acknowledged, and it ends at .*millrace cluster recover/)
     const looked = await recover(data, '--dry-run')
     expect(looked.code).toBe(0)
-    expect(looked.stdout).toMatch(/commands? after that (is|are) lost[^]*late +3 +directories +settings lost: the defaults[^]*orders +2 +metadata[^]*nothing was changed/)
+    expect(looked.stdout).toMatch(/commands? after that (is|are) lost[^]*late +3 +directories +settings lost: it keeps everything[^]*orders +2 +metadata[^]*nothing was changed/)
     expect(looked.stderr).toContain('a topic that was deleted after the last command')
     const unasked = await recover(data, '-o', 'json')
     expect([unasked.code, oneLine(unasked)]).toEqual([2, expect.stringContaining('MR_CLI_CONFIRM_NEEDED')])

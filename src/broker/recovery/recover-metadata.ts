@@ -162,7 +162,7 @@ function identityOf(files: FileSystem, { dataDirectories, path, nodeId: configur
 function assumptions(left: Salvage, isWhole: boolean, nextProducerId: number): string[] {
   if (isWhole) return []
   const assumed = [
-    'topics that were made from directories have the default settings: set those that differ again',
+    'topics that were made from directories keep all their records (retention.ms=-1, retention.bytes=-1), since what they kept is not known, and have the defaults of the broker in all else',
     'a topic that was deleted after the last command that could be read is there again: delete it again',
     'leader epochs go on well above those that are known',
     `producer ids go on from ${nextProducerId}`,

@@ -27,7 +27,7 @@ export function clusterRecoverCommand(cluster: Command): void {
     .addOption(outputOption())
     .addHelpText('after', `
 What is taken: the newest snapshot of the metadata that is intact, the commands that follow it without a gap, and, when these are not all, the topics whose partition
-directories are there (partition.metadata). What was made from directories has the default settings. No partition directory is changed or removed, and the old
+directories are there (partition.metadata). What was made from directories keeps all its records, and has the default settings in all else. No partition directory is changed or removed, and the old
 metadata is kept beside the new. Restore a backup of the whole directory instead if there is one of the same hour.
 
 Examples
@@ -87,7 +87,7 @@ function readText({ isWhole, snapshotIndex, lastIndex, lostCommands }: RecoveryR
 
 function notesOf({ from, absent, isEmpty, partitions }: RecoveryReport['topics'][number]): string {
   const notes: string[] = []
-  if (from === 'directories') notes.push('settings lost: the defaults')
+  if (from === 'directories') notes.push('settings lost: it keeps everything')
   if (absent.length === partitions) notes.push('no directory')
   else if (absent.length > 0) notes.push(`no directory for partition ${absent.slice(0, 10).join(', ')}${absent.length > 10 ? ', …' : ''}`)
   else if (isEmpty) notes.push('no records')

@@ -1,5 +1,5 @@
 import { zeroUuid, type Uuid } from '../../../kernel/model/ids.ts'
-import { collisionKey, isTopicName } from '../../../kernel/model/topic-name.ts'
+import { collisionKey, isInternalTopic, isTopicName } from '../../../kernel/model/topic-name.ts'
 import { type PartitionImage } from '../../../kernel/ports/cluster-metadata.ts'
 import { type TopicSettings } from '../../../kernel/model/topic-settings.ts'
 import { supportedFeatures } from './feature-levels.ts'
@@ -31,7 +31,8 @@ export interface RecoveredTopic {
   readonly name: string
   readonly topicId: Uuid
   readonly partitions: number
-  /** `metadata`: as it was agreed. `directories`: made again from what the partition directories say, with the default settings. */
+  /** `metadata`: as it was agreed. `directories`: made again from what the partition directories say, keeping everything, since nothing says
+   * what its settings were; internal ones with those that they always have. */
   readonly from: 'metadata' | 'directories'
   /** Partitions without a directory. */
   readonly absent: readonly number[]
@@ -133,10 +134,20 @@ function changesFor(base: MetadataImage, found: readonly PartitionEvidence[], no
     for (let partition = known?.partitions.length ?? 0; partition < count; partition++) {
       records.push({ type: 'partitionCreated', topicId, partition, leader: nodeId, leaderEpoch: 0, partitionEpoch: 0, replicas: [nodeId], isr: [nodeId] })
     }
+    if (known === undefined) for (const [key, value] of safeConfigs(name)) records.push({ type: 'topicConfigSet', topicId, name: key, value })
   }
   const next = (Math.floor(base.nextProducerId / producerIdStep) + 1) * producerIdStep
   records.push({ type: 'producerIdsAllocated', nodeId: -1, brokerEpoch: -1, next })
   return { records, replaced }
+}
+
+/**
+ * Settings that lose nothing, in place of those that nobody knows any more: a topic that kept its records for ever, or the last of each key, must not be taken for one that keeps them for the
+ * default of a week. What brokers keep for themselves has the settings that it is made with.
+ */
+function safeConfigs(name: string): readonly (readonly [key: string, value: string])[] {
+  if (!isInternalTopic(name)) return [['retention.ms', '-1'], ['retention.bytes', '-1']]
+  return [['cleanup.policy', 'compact'], ['compression.type', 'producer'], ['segment.bytes', '104857600'], ['durability', 'fsync']]
 }
 
 function partsByTopic(found: readonly PartitionEvidence[]): Map<Uuid, PartitionEvidence[]> {
