@@ -1,5 +1,8 @@
+import { z } from 'zod'
 import { isMillraceError, type MillraceError } from '../kernel/errors/millrace-error.ts'
+import { contractVersion, definePlugin } from '../kernel/plugin/define-plugin.ts'
 import { type FileSystem } from '../kernel/ports/file-system.ts'
+import { LogSink } from '../kernel/ports/telemetry.ts'
 import { folderOf, resolvePath } from '../platform/module-loader.ts'
 import { readConfigFile } from './config-file.ts'
 import { type ConfigFault } from './config-fault.ts'
@@ -15,7 +18,8 @@ export interface ConfigReport {
   readonly pluginCount: number
 }
 
-/** Everything that is wrong with a configuration file by itself: options, settings, plugins, and that they fit together. Starts nothing. */
+/** Everything that is wrong with a configuration file by itself: options, settings, plugins, and that they fit together.
+ * Modules of plugins are loaded, `register` is called and every object is made; none is started. */
 export async function lintConfigFile(files: FileSystem, name: string, directory: string, defaults: Composition['defaults']): Promise<ConfigReport> {
   const path = resolvePath(directory, name)
   const faults: ConfigFault[] = []
@@ -33,10 +37,20 @@ export async function lintConfigFile(files: FileSystem, name: string, directory:
   return { path, faults, warnings: composed.warnings, pluginCount: composed.plugins.length }
 }
 
+/** The objects are made to be looked at: what they log of themselves is nothing that was found. */
+const silence = definePlugin({
+  name: 'config-lint', contract: contractVersion, summary: 'Writes no line of the log.',
+  decorates: [{ port: LogSink, order: Number.MAX_SAFE_INTEGER }],
+  config: z.object({}),
+  register({ decorate }) {
+    decorate(LogSink, [], () => ({ write: () => undefined }))
+  },
+})
+
 /** What plugins refuse when they are made: the first of it. A setting that is wrong stands at its default, so consequences of that are passed over. */
 function tryToMake(composed: ComposedBroker, faults: ConfigFault[]): void {
   try {
-    composed.create()
+    composed.create([silence])
   } catch (error) {
     if (!isMillraceError(error)) throw error
     if (error.code === 'MR_NET_INSECURE' && faults.some(({ key }) => key === 'insecure')) return

@@ -49,7 +49,8 @@ export interface ComposedBroker {
   readonly presetKeys: Readonly<Record<string, readonly string[]>>
   /** What is set and has no effect, or one that nobody wants; a sentence each. */
   readonly warnings: readonly string[]
-  create(): Broker
+  /** `also`: plugins beside those of the composition. */
+  create(also?: readonly Plugin[]): Broker
 }
 
 /**
@@ -90,7 +91,7 @@ export async function examineComposition(composition: Composition, onFault: Faul
   const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins), ...copiesWarnings(settings, plugins)]
   return {
     settings, plugins, pluginSettings, presetKeys, warnings,
-    create: () => make({ settings, plugins, pluginSettings, preset, warnings }),
+    create: (also = []) => make({ settings, plugins: [...plugins, ...also], pluginSettings, preset, warnings }),
   }
 }
 

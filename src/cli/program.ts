@@ -39,5 +39,18 @@ Each command explains itself with --help. Exit codes: 0 done, 1 failed, 2 wrong 
   configCommand(main)
   logCommand(main)
   notYetCommands(main)
+  pointToHelp(main, 'millrace')
   return main
+}
+
+/** Who has mistyped a command is told where those there are stand. */
+function pointToHelp(command: Command, path: string): void {
+  if (command.commands.length === 0) return
+  command.configureOutput({
+    outputError: (text, write) => {
+      const said = text.replace(/^error: /, '').trimEnd()
+      write(`${errorLine('MR_CLI_USAGE', said.startsWith('unknown command') ? `${said}; \`${path} --help\` lists those there are` : said)}\n`)
+    },
+  })
+  for (const each of command.commands) pointToHelp(each, `${path} ${each.name()}`)
 }

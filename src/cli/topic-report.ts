@@ -224,6 +224,11 @@ async function sizesOf(admin: Admin, topic: TopicDescription): Promise<Map<numbe
   return sizes
 }
 
+/** As `cluster status` has it: every partition is served whole, by all of its replicas. */
+export function isWell({ partitions }: TopicReport): boolean {
+  return partitions.every((each) => each.problem === null && each.damaged.length === 0 && inSync(each).length === each.replicas.length)
+}
+
 export function printTopic(report: TopicReport, allConfigs: boolean): void {
   const replication = report.partitions[0]?.replicas.length ?? 0
   const size = report.sizeBytes === null ? '' : `  ${formatBytes(report.sizeBytes)}`
@@ -250,9 +255,11 @@ export function printTopic(report: TopicReport, allConfigs: boolean): void {
 }
 
 /** A replica that is offline is not in sync, though the cluster may still keep it in the set of those that have every record. */
-function shownInSync({ replicas, isr, offline }: PartitionReport): string {
-  const serving = isr.filter((id) => !offline.includes(id))
-  return serving.length < replicas.length ? pc.yellow(serving.join(',') || 'none') : serving.join(',')
+const inSync = ({ isr, offline }: PartitionReport): number[] => isr.filter((id) => !offline.includes(id))
+
+function shownInSync(partition: PartitionReport): string {
+  const serving = inSync(partition)
+  return serving.length < partition.replicas.length ? pc.yellow(serving.join(',') || 'none') : serving.join(',')
 }
 
 function shownValue(name: string, value: string | null): string {

@@ -75,6 +75,13 @@ export class MachineHost<Command, Change, Reply> {
     else machine.submit(command, done)
   }
 
+  /** See MachinePartition.onceLoaded; now where this broker does not lead the partition. */
+  onceLoaded(partition: number, done: () => void): void {
+    const machine = this.machines.get(partition)
+    if (machine === undefined) done()
+    else machine.onceLoaded(done)
+  }
+
   /** The partitions that this broker leads, by number. */
   partitions(): ReadonlyMap<number, MachinePartition<Command, Change, Reply>> {
     return this.machines

@@ -17,6 +17,8 @@ const pauseMs = 1000
 const duePerTick = 50
 /** Between two tries of a load that fails. */
 const loadRetryMs = 5000
+/** So long somebody waits for a load: about what a small one takes, and well below what clients wait for an answer. */
+const loadWaitMs = 1000
 
 export interface MachinePartitionParts<Command, Change, Reply> {
   readonly topic: string
@@ -70,6 +72,8 @@ export class MachinePartition<Command, Change, Reply> {
   private lastAsker = 0
   private service: Service<Command, Change, Reply> | undefined
   private loading: LogReplay | undefined
+  private readonly loadWaiters: (() => void)[] = []
+  private loadWait: Timer | undefined
   private retry: Timer | undefined
   private loadBeganMs = -Infinity
   private lastFailure = ''
@@ -122,6 +126,16 @@ export class MachinePartition<Command, Change, Reply> {
     this.handleMail()
   }
 
+  /** `done` is called once: now, or where a load is under way at its end, or a second later at most. For who would only be told to ask again. */
+  onceLoaded(done: () => void): void {
+    if (this.current !== 'loading' || this.refusing) {
+      done()
+      return
+    }
+    this.loadWaiters.push(done)
+    this.loadWait ??= this.parts.timers.after(loadWaitMs, () => { this.endLoadWait() })
+  }
+
   /** Lets the machine act on deadlines that have passed. */
   tick(): void {
     if (this.handling || this.service === undefined) return
@@ -136,6 +150,7 @@ export class MachinePartition<Command, Change, Reply> {
   /** Answers all who wait for something that may never come, and takes no more commands. What is decided is still told. */
   stopWaiting(): void {
     this.refusing = true
+    this.endLoadWait()
     const decided = this.service?.parked.askers() ?? new Set<number>()
     for (const asker of [...this.askers.keys()]) if (!decided.has(asker)) this.send(asker, this.notHere(), undefined)
   }
@@ -144,6 +159,7 @@ export class MachinePartition<Command, Change, Reply> {
   end(): void {
     this.current = 'ended'
     this.letGo()
+    this.endLoadWait()
   }
 
   private refusal(): MillraceError | undefined {
@@ -296,6 +312,7 @@ export class MachinePartition<Command, Change, Reply> {
     if (records > 0) logger.info('a coordinator has loaded its partition', { ...this.place(), records, ms: Math.round(clock.monotonicMs() - this.loadBeganMs) })
     this.guarded(() => { this.carryOut(() => machine.loaded(this.parts.now()), undefined) })
     this.handleMail()
+    this.endLoadWait()
   }
 
   private loadFailed(error: unknown): void {
@@ -304,6 +321,13 @@ export class MachinePartition<Command, Change, Reply> {
     this.lastFailure = reason
     this.current = 'failed'
     this.loadAfter(loadRetryMs)
+    this.endLoadWait()
+  }
+
+  private endLoadWait(): void {
+    this.loadWait?.cancel()
+    this.loadWait = undefined
+    for (const done of this.loadWaiters.splice(0)) done()
   }
 
   private send(asker: number, error: unknown, reply: Reply | undefined): void {

@@ -45,9 +45,9 @@ describe('where a batch of one partition is damaged, and the log of another', ()
     expect(await cli('consume', 'load', '--partition', '1', '--from', '1', '--max', '1')).toMatchObject({ code: 0, stdout: expect.stringContaining('second') })
   })
 
-  it('topic describe names the offsets of the one and shows the other as not served', async () => {
+  it('topic describe names the offsets of the one, shows the other as not served, and ends with 1', async () => {
     const { code, stdout } = await cli('topic', 'describe', 'load')
-    expect(code).toBe(0)
+    expect(code).toBe(1)
     expect(stdout).toContain('damaged: load-1: offset 0 is damaged on the disk of broker 1 and not served; its log names the file and what to do')
     expect(stdout).toContain('not served: partition 2: its replicas on broker 1 are offline')
     expect(stdout).not.toContain('millrace.damaged.offsets')

@@ -34,9 +34,9 @@ describe('where the log of one partition is lost', () => {
     expect(jsonOf(await cli('cluster', 'status', '-o', 'json'))).toMatchObject({ leaderless: 1, underReplicated: 1, notServed: [{ topic: 'load', partition: 2 }] })
   })
 
-  it('topic describe shows the others at once, and a note for it', async () => {
+  it('topic describe shows the others at once, a note for it, and ends with 1', async () => {
     const { code, stdout } = await cli('topic', 'describe', 'load')
-    expect(code).toBe(0)
+    expect(code).toBe(1)
     expect(stdout).toMatch(/^ +0 +1 +\d+ +1 +1 +0 +2 +2 /m)
     expect(stdout).toMatch(/^ +2 +none +\d+ +1 +none +- +- +- +-$/m)
     expect(stdout).toContain('not served: partition 2: its replicas on broker 1 are offline')

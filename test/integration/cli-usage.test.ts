@@ -26,8 +26,9 @@ async function closedPort(): Promise<number> {
 
 describe('wrong use is one line and exit code 2', () => {
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
-    ['a mistyped command', ['topc'], /MR_CLI_USAGE: unknown command 'topc' \(Did you mean topic\?\)/],
-    ['a mistyped verb', ['topic', 'lst'], /MR_CLI_USAGE: unknown command 'lst' \(Did you mean list\?\)/],
+    ['a mistyped command', ['topc'], /MR_CLI_USAGE: unknown command 'topc' \(Did you mean topic\?\); `millrace --help` lists those there are$/],
+    ['a command that is like none', ['frobnicate'], /MR_CLI_USAGE: unknown command 'frobnicate'; `millrace --help` lists those there are$/],
+    ['a mistyped verb', ['topic', 'lst'], /MR_CLI_USAGE: unknown command 'lst' \(Did you mean list\?\); `millrace topic --help` lists those there are$/],
     ['a mistyped option', ['consume', 't', '--folow'], /MR_CLI_USAGE: unknown option '--folow' \(Did you mean --follow\?\)/],
     ['a missing argument', ['produce'], /MR_CLI_USAGE: missing required argument 'topic'/],
     ['a wrong choice', ['produce', 't', '--acks', '2'], /MR_CLI_USAGE: .*Allowed choices are 0, 1, all/],

@@ -17,7 +17,7 @@ const absent: Readonly<Record<string, string>> = {
 }
 
 export function clusterCommand(program: Command): void {
-  const cluster = program.command('cluster').summary('brokers, topics, leaders').description('Shows the cluster.')
+  const cluster = program.command('cluster').summary('its state; recover lost or damaged metadata').description('Shows the cluster, and makes metadata again that is lost or damaged.')
   addNetworkOptions(cluster.command('status').summary('brokers, controller, and what is missing')
     .description('Shows brokers, controller and counts of topics and partitions. Exit code 1 if a partition has no leader, not all of its replicas, or records that are damaged on a disk.'))
     .action(async (flags: NetworkFlags) => { await withClient(flags, (_client, admin) => status(admin, flags)) })

@@ -22,7 +22,7 @@ Examples
   millrace config print --config millrace.config.ts -o json | jq '.broker[] | select(.source != "default")'`)
     .action(async (flags: PrintFlags) => { await printConfig(flags) })
   config.command('lint').summary('check a configuration file').argument('[file]', 'default: the one in this folder')
-    .description('Checks a configuration file by itself: options, settings, plugins, and that they fit together. Names what is wrong, one mistake a line. Starts nothing. Exit code 2 if something is wrong.')
+    .description('Checks a configuration file by itself: options, settings, plugins, and that they fit together. Names what is wrong, one mistake a line. Loads the plugins and makes their objects, and starts none. Exit code 2 if something is wrong.')
     .addOption(outputOption())
     .addHelpText('after', `
 Example

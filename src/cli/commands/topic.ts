@@ -29,14 +29,15 @@ export function topicCommand(program: Command): void {
     .option('--internal', 'topics of the cluster itself, too')
     .action(async (flags: NetworkFlags & { internal?: boolean }) => { await withClient(flags, (_client, admin) => list(admin, flags)) })
   addNetworkOptions(topic.command('describe').summary('partitions and settings of a topic').argument('<name>')
-    .description('Shows a topic: its partitions with leader, replicas, offsets and size, the settings that somebody set, and what has no effect here.'))
+    .description('Shows a topic: its partitions with leader, replicas, offsets and size, the settings that somebody set, and what has no effect here. Exit code 1 if a partition is not served, has not all of its replicas, or records that are damaged on a disk.'))
     .option('--all', 'settings at their default, too')
     .action(async (name: string, flags: NetworkFlags & { all?: boolean }) => {
       await withClient(flags, async (_client, admin) => {
-        const { describeTopic, printTopic } = await import('../topic-report.ts')
+        const { describeTopic, isWell, printTopic } = await import('../topic-report.ts')
         const report = await describeTopic(admin, name)
         if (flags.output === 'json') printJson({ ...report, configs: report.configs.filter((each) => flags.all === true || each.source !== 'default') })
         else printTopic(report, flags.all === true)
+        if (!isWell(report)) process.exitCode = 1
       })
     })
   deleteCommand(topic)

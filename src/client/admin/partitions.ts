@@ -73,12 +73,18 @@ export async function deleteRecords(admin: AdminContext, list: readonly RecordsT
     starts.push(await admin.ask({ nodeId: leaderId }, deleteRecordsApi, build, response => {
       const answer = response.topics[0]?.partitions[0]
       const errorCode = answer?.errorCode ?? kafkaErrors.UNKNOWN_SERVER_ERROR
-      if (errorCode === kafkaErrors.OFFSET_OUT_OF_RANGE) throw new MillraceError('MR_CLIENT_OFFSET_OUT_OF_RANGE', { topic, partition, offset: beforeOffset })
+      if (errorCode === kafkaErrors.OFFSET_OUT_OF_RANGE) throw beyondTheEnd(topic, partition, beforeOffset)
       if (errorCode !== kafkaErrors.NONE) throw brokerError(errorCode, { what: `deleting records of ${topic}-${partition}`, topic, partition })
       return { topic, partition, logStartOffset: answer!.lowWatermark }
     }, options))
   }
   return starts
+}
+
+/** A consumer could seek; who deletes gives another offset. */
+function beyondTheEnd(topic: string, partition: number, offset: number): MillraceError {
+  const words = `${topic}-${partition} has no offset ${offset} yet, so that what is below it cannot be deleted; give beforeOffset up to its end, which admin.listOffsets tells, or -1 for all that may be read`
+  return new MillraceError('MR_CLIENT_OFFSET_OUT_OF_RANGE', { topic, partition, offset }, undefined, words)
 }
 
 function leaderOf(admin: AdminContext, topic: string, partition: number, options: AdminOptions): Promise<number> {

@@ -1,6 +1,7 @@
 import { MillraceError } from '../../kernel/errors/index.ts'
 import { type Timer } from '../../kernel/ports/clock.ts'
 import { onAbort } from '../abort-listeners.ts'
+import { refuseMethods } from '../absent-methods.ts'
 import { abortReason, closedError } from '../client-error.ts'
 import { type ClientSettings } from '../client-options.ts'
 import { type ClientWorld } from '../client-world.ts'
@@ -366,6 +367,9 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
     if (this.isClosed) throw closedError('consumer')
   }
 }
+
+refuseMethods(Consumer, ['subscribe', 'unsubscribe', 'subscription', 'groupMembership', 'enforceRebalance', 'commit', 'committed', 'paused', 'lag'],
+  'this consumer is in no group, and reads what it is told by assign; give createConsumer a groupId for a member of a group')
 
 function throwFailure(partitions: readonly AssignedPartition[]): void {
   for (const partition of partitions) if (partition.phase === 'failed' && !partition.isSilent) throw partition.error!

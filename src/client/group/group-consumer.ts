@@ -2,6 +2,7 @@ import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
 import { type Timer } from '../../kernel/ports/clock.ts'
 import { argumentError } from '../arguments.ts'
 import { onAbort } from '../abort-listeners.ts'
+import { refuseMethods } from '../absent-methods.ts'
 import { abortReason, closedError } from '../client-error.ts'
 import { type CommittedOffset, type OffsetToCommit } from '../cluster/group-offsets.ts'
 import { type OffsetAnswer } from '../cluster/offset-lookup.ts'
@@ -326,3 +327,5 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
     if (this.closing !== undefined) throw closedError('consumer')
   }
 }
+
+refuseMethods(GroupConsumer, ['assign'], 'a member of a group is assigned its partitions by the group; subscribe to topics, or leave groupId out and assign by hand')

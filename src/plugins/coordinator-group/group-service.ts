@@ -98,7 +98,8 @@ export class GroupService implements Lifecycle, CoordinatorFinder, HealthCheck {
       }
       const partition = groupPartition(groupId, topic.partitions.length)
       const { leader } = topic.partitions[partition]!
-      if (leader >= 0) done(undefined, leader)
+      // Some clients (kafkajs) take COORDINATOR_LOAD_IN_PROGRESS at their JoinGroup for a crash: where it is this broker, they are named it when it has loaded.
+      if (leader >= 0) this.host.onceLoaded(partition, () => { done(undefined, leader) })
       else done(new MillraceError('MR_COORDINATOR_UNAVAILABLE', { topic: offsetsTopicName, partition, reason: 'the partition has no leader' }), -1)
     })
   }

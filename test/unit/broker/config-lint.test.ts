@@ -1,8 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 import { lintConfigFile } from '../../../src/broker/config-lint.ts'
+import * as kernel from '../../../src/kernel/index.ts'
 import { NodeFileSystem } from '../../../src/platform/node-file-system.ts'
 
 let folder = ''
@@ -49,6 +51,34 @@ broker: { num.partition: 3, num.io.threads: 9, log.segment.bytes: small, retenti
   it('finds what plugins refuse when they are made, beside what is wrong with options', async () => {
     const { faults } = await lint('preset: memory\nnodeid: 3\nbroker: { listeners: "PLAINTEXT//x" }\n')
     expect(faults.map(([key, code]) => [key, code])).toEqual([['nodeid', 'MR_CONFIG_UNKNOWN'], ['broker.listeners', 'MR_CONFIG_INVALID']])
+  })
+
+  it('makes the objects of plugins and starts none, and writes nothing of what they log', async () => {
+    // Its tokens have to be those of the broker.
+    Object.assign(globalThis, { forPlugins: { ...kernel, z } })
+    writeFileSync(join(folder, 'talks.mjs'), `
+const { definePlugin, Clock, Lifecycle, Logger, z } = globalThis.forPlugins
+export const plugin = definePlugin({
+  name: 'talks', contract: 1, summary: 'Says what becomes of it.', decorates: [{ port: Clock, order: 1 }], contributes: [Lifecycle], requires: [Logger], config: z.object({}),
+  register({ decorate, provide }) {
+    globalThis.talked = ['registered']
+    decorate(Clock, [], (inner) => { globalThis.talked.push('decorates'); return inner })
+    provide([Lifecycle], [Logger], (logger) => {
+      globalThis.talked.push('made')
+      logger.error('nobody is to read this')
+      return { start: async () => { globalThis.talked.push('started') }, stop: async () => {} }
+    })
+  },
+})
+`)
+    const written = vi.spyOn(process.stderr, 'write').mockImplementation(() => true)
+    try {
+      expect(await lint('preset: memory\nplugins: [./talks.mjs]\n')).toEqual({ faults: [], warnings: [] })
+      expect((globalThis as { talked?: string[] }).talked).toEqual(['registered', 'decorates', 'made'])
+      expect(written.mock.calls).toEqual([])
+    } finally {
+      written.mockRestore()
+    }
   })
 
   it('resolves plugins from the folder of the file, wherever it is started', async () => {

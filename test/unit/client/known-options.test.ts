@@ -1,9 +1,37 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createClient, createConsumer, createProducer } from '../../../src/client/index.ts'
+import { Consumer, createClient, createConsumer, createProducer, GroupConsumer } from '../../../src/client/index.ts'
 
 const bootstrap = '127.0.0.1:9092'
 /** As from a program without types. */
 const any = (options: object): never => options as never
+
+describe('a method of the other kind of consumer', () => {
+  const own = (of: { readonly prototype: object }): string[] => Object.getOwnPropertyNames(of.prototype)
+  const code = 'MR_CLIENT_UNSUPPORTED'
+
+  it('is refused with what to do, and not with `is not a function`', async () => {
+    const consumer = createConsumer({ bootstrap })
+    const ofGroup = createConsumer({ bootstrap, groupId: 'g' })
+    const wrong = consumer as unknown as GroupConsumer
+    expect(() => { wrong.subscribe(['a']) }).toThrow(expect.objectContaining({ code, message: expect.stringMatching(/^consumer\.subscribe is not supported: .* give createConsumer a groupId/) }))
+    expect(() => wrong.commit()).toThrow(expect.objectContaining({ code }))
+    expect(() => { (ofGroup as unknown as Consumer).assign([]) }).toThrow(expect.objectContaining({ code, message: expect.stringMatching(/^consumer\.assign is not supported: .* subscribe to topics/) }))
+    await Promise.all([consumer.close(), ofGroup.close()])
+  })
+
+  it('is there for each that only one of the two has, and none is refused that a consumer has itself', () => {
+    // Of what is private in TypeScript nobody outside knows.
+    const offered = (file: string): string[] => [...readFileSync(new URL(`../../../src/client/${file}.ts`, import.meta.url), 'utf8').matchAll(/^ {2}(?:async )?(\w+)\(.*\{$/gm)].map((found) => found[1]!).filter((name) => name !== 'constructor')
+    const [ofConsumer, ofGroup] = [offered('consumer/consumer'), offered('group/group-consumer')]
+    expect(ofGroup.length).toBeGreaterThan(10)
+    expect(ofGroup.filter((name) => !own(Consumer).includes(name))).toEqual([])
+    expect(ofConsumer.filter((name) => !own(GroupConsumer).includes(name))).toEqual([])
+    for (const [of, names] of [[Consumer, ofConsumer], [GroupConsumer, ofGroup]] as const) {
+      for (const name of names) expect([name, String(Object.getOwnPropertyDescriptor(of.prototype, name)!.value).includes('MR_CLIENT_UNSUPPORTED\', { what: `')]).toEqual([name, false])
+    }
+  })
+})
 
 describe('a client setting that does not exist', () => {
   it('is refused with the nearest that does', () => {

@@ -28,6 +28,32 @@ describe('a machine whose log is not made yet', () => {
   })
 })
 
+describe('who would be told to ask again', () => {
+  it('waits until the log is made and loaded, a second at most, and not where the broker leads no more or stops', async () => {
+    for (const [what, ends] of [
+      ['loaded', (world: RuntimeWorld) => { world.cluster.finish() }], ['late', (world: RuntimeWorld) => { world.timers.advance(1000) }],
+      ['led by another', (world: RuntimeWorld) => { world.lead(2, 4) }], ['stopping', (world: RuntimeWorld) => { world.host.stopWaiting() }], ['stopped', (world: RuntimeWorld) => { world.host.stop() }],
+    ] as const) {
+      const world = await new RuntimeWorld({ slowPartitions: [0] }).start()
+      const told: string[] = []
+      for (const who of ['first', 'second']) world.host.onceLoaded(0, () => { told.push(who, world.host.partitions().get(0)?.state ?? 'gone') })
+      await world.pass(999)
+      expect([what, told]).toEqual([what, []])
+      ends(world)
+      await world.turn()
+      const state = what === 'loaded' ? 'active' : what === 'late' || what === 'stopping' ? 'loading' : undefined
+      expect([what, told.filter((_each, index) => index % 2 === 0), ...state === undefined ? [] : [told[1], told[3]]]).toEqual([what, ['first', 'second'], ...state === undefined ? [] : [state, state]])
+    }
+  })
+
+  it('waits for no load where none is under way, or this broker does not lead', async () => {
+    const world = await new RuntimeWorld().start()
+    let told = 0
+    for (const partition of [0, 9]) world.host.onceLoaded(partition, () => { told++ })
+    expect(told).toBe(2)
+  })
+})
+
 describe('answers', () => {
   it('wait until the watermark has passed what was written, and what was only read', async () => {
     const world = await new RuntimeWorld().start()

@@ -139,6 +139,16 @@ describe('an admin', () => {
     expect((call!.request as DeleteRecordsRequest).topics[0]!.partitions[0]!.offset).toBe(7)
   })
 
+  it('says of an offset beyond the end what may be given, and nothing of what only a consumer can do', async () => {
+    const world = await testWorld()
+    world.cluster.addTopic('t', [1])
+    world.cluster.script = call => call.api.key !== 21 ? undefined : { respond: { topics: [{ name: 't', partitions: [{ partitionIndex: 0, lowWatermark: -1, errorCode: 1 }] }] } }
+    await expect(world.complete(world.client().admin().deleteRecords([{ topic: 't', partition: 0, beforeOffset: 99 }]))).rejects.toMatchObject({
+      code: 'MR_CLIENT_OFFSET_OUT_OF_RANGE', details: { topic: 't', partition: 0, offset: 99 },
+      message: 't-0 has no offset 99 yet, so that what is below it cannot be deleted; give beforeOffset up to its end, which admin.listOffsets tells, or -1 for all that may be read',
+    })
+  })
+
   it('describes the cluster by its own API, or by metadata where there is none', async () => {
     const world = await testWorld({ nodes: 2 })
     world.cluster.script = call => call.api.key !== 60 ? undefined : { respond: { errorCode: 0, clusterId: 'own', controllerId: 2, brokers: [{ brokerId: 2, host: 'b2', port: 9092, rack: 'r' }] } }

@@ -40,12 +40,18 @@ export class GroupWorld {
 
   /** With topics `orders` and `letters`, and somebody who has asked for a coordinator. */
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<GroupWorld> {
+    const world = await GroupWorld.unasked(settings)
+    await world.client().call(findCoordinatorApi, 3, { key: 'g', keyType: 0 })
+    return world
+  }
+
+  /** Nobody has asked for a coordinator yet. */
+  static async unasked(settings: Readonly<Record<string, string>> = {}): Promise<GroupWorld> {
     const world = new GroupWorld(settings)
     await world.service.start()
     await world.broker.server.start()
     world.broker.cluster.topic('orders', 3)
     world.broker.cluster.topic('letters', 1)
-    await world.client().call(findCoordinatorApi, 3, { key: 'g', keyType: 0 })
     return world
   }
 

@@ -5,12 +5,43 @@ import { GroupMachine } from '../../../../src/plugins/coordinator-group/core/gro
 import { type GroupCommand, type GroupRules, type JoinCommand } from '../../../../src/plugins/coordinator-group/core/group-commands.ts'
 import { type RecordDraft } from '../../../../src/kernel/model/replay-machine.ts'
 import { consumerRules, FakeTopics } from './fake-topics.ts'
+import { findCoordinatorApi } from '../../../../src/wire/messages/10-find-coordinator.ts'
+import { turn } from '../protocol-kafka/fixture/test-broker.ts'
 import { bytes, GroupWorld } from './group-world.ts'
 
 const rules: GroupRules = {
   initialRebalanceDelayMs: 10, sessionTimeoutMinMs: 100, sessionTimeoutMaxMs: 100_000, groupSizeMax: 6, offsetMetadataBytesMax: 100, offsetsRetentionMs: 50_000, retentionCheckIntervalMs: 3000,
   consumer: consumerRules,
 }
+
+describe('a coordinator that is asked for when there was none', () => {
+  const ask = async (): Promise<{ world: GroupWorld, told: number[], asked: Promise<unknown> }> => {
+    const world = await GroupWorld.unasked()
+    world.broker.cluster.slowPartitions = [0, 1, 2, 3]
+    const told: number[] = []
+    const asked = world.client().call(findCoordinatorApi, 3, { key: 'g', keyType: 0 }).then(({ errorCode, nodeId }) => told.push(errorCode, nodeId))
+    await turn()
+    return { world, told, asked }
+  }
+
+  it('is named when its partition is made and loaded: a member joins at once', async () => {
+    const { world, told, asked } = await ask()
+    expect(told).toEqual([])
+    world.broker.cluster.finishOf('__consumer_offsets')
+    await asked
+    expect(told).toEqual([0, 1])
+    const member = world.member()
+    await world.stable(member)
+    expect([member.generation, member.assignment]).toEqual([1, `all for ${member.id}`])
+  })
+
+  it('is named after a second all the same, and says itself that it is loading', async () => {
+    const { world, told } = await ask()
+    await world.pass(1000)
+    expect(told).toEqual([0, 1])
+    expect((await world.member().joinOnce()).errorCode).toBe(14)
+  })
+})
 
 describe('another coordinator', () => {
   it('knows the members, their assignments and offsets of a stable group, and lets them go on', async () => {
