@@ -1,9 +1,10 @@
 import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type EpochEntry } from '../../kernel/log/epoch-history.ts'
 import { baseOffsetOf, leaderEpochOf } from '../../kernel/record/batch-header.ts'
+import { sumHeader } from './core/batch-sums.ts'
 import { planDirectory, type DirectoryPlan } from './core/directory-plan.ts'
 import { parseSegmentFileName, segmentFileName } from './core/segment-name.ts'
-import { finishSwaps } from './io/finish-swaps.ts'
+import { endSwaps, finishSwaps } from './io/finish-swaps.ts'
 import { resumeBelow, type LoadedIndexes } from './io/index-file.ts'
 import { remakeSides } from './io/remake-sides.ts'
 import { rewriteBatches } from './io/rewrite-batches.ts'
@@ -132,13 +133,15 @@ class LogLoader {
     const { log } = this
     const { files, logger } = log.world
     const names = this.namesOfFiles()
-    const remade = finishSwaps(files, log.directory)
-    // What is still called `.log.swap` is not whole.
-    const plan = planDirectory(remade.length === 0 ? names : this.namesOfFiles())
+    const remade = finishSwaps(log.world, {
+      directory: log.directory, recoveryPoint: this.known.recoveryPoint, sumHeaderOf: baseOffset => sumHeader(log.world.identity.clusterId, log.id, baseOffset),
+    })
+    const plan = planDirectory(names.some(name => name.endsWith('.swap')) ? this.namesOfFiles() : names)
     for (const name of plan.foreign) logger.warn('a file that is not of this log is left alone', { path: `${log.directory}/${name}` })
     for (const name of plan.setAside) logger.warn('bytes that were set aside are still here', { path: `${log.directory}/${name}` })
     this.checkOrphans(plan)
-    for (const name of plan.remove) files.remove(`${log.directory}/${name}`)
+    // Until the files beside a compacted segment are there anew its `.swap` files say that they are not.
+    for (const name of plan.remove) if (!isSwapOf(remade, name)) files.remove(`${log.directory}/${name}`)
     log.segments = plan.segments.map((baseOffset, index) => {
       const segment = log.segmentOfBytes(baseOffset, {
         sizeBytes: files.stat(`${log.directory}/${segmentFileName(baseOffset, '.log')}`)!.bytes,
@@ -154,6 +157,7 @@ class LogLoader {
       remakeSides(segment, segment.endOffset)
       for (const suffix of sideSuffixes) syncPath(log, segment.path(suffix))
     }
+    endSwaps(files, log.directory, remade)
   }
 
   /**
@@ -387,4 +391,9 @@ function syncPath(log: LogState, path: string): void {
   } finally {
     file.close()
   }
+}
+
+function isSwapOf(bases: readonly number[], name: string): boolean {
+  const parsed = parseSegmentFileName(name)
+  return parsed?.stage === '.swap' && bases.includes(parsed.offset)
 }

@@ -13,7 +13,8 @@ import { type LogState } from './log-state.ts'
  *   the other old segments, and what is beside the first, become `.deleted`; synced
  *   the other `.swap` files take their names; synced
  *
- * So at each moment the old segments are there, or the new one, with a sign beside it that some of those that it replaces may still be there. `finishSwaps` goes by that.
+ * So at each moment the old segments are there, or the new one, with a sign beside it that some of those that it replaces may still be there. `finishSwaps` goes by that, once it has proven
+ * the new one by its `.sum.swap`. What fails before the new one takes its name is undone; what fails then takes the directory out of service, for what is in memory is no longer what is in the files.
  * The old files are freed after `file.delete.delay.ms`, the first one's `.log` when nobody has it open; a read that is under way finds its segment released,
  * and begins anew. Gives the new segment.
  */
@@ -25,14 +26,16 @@ export function swapSegments(log: LogState, replaced: readonly Segment[], cleane
     const { files } = log.world
     log.home.writeCheckpoint('recovery points')
     log.compactedTo = Math.max(log.compactedTo, endOffset)
-    for (const suffix of cleanedSuffixes) files.rename(cleaned.path(suffix), `${first.path(suffix)}.swap`)
-    files.syncDirectory(log.directory)
-    files.rename(`${first.path('.log')}.swap`, first.path('.log'))
-    files.syncDirectory(log.directory)
-    const hidden = replaced.flatMap(segment => hide(log, segment, segment === first))
-    files.syncDirectory(log.directory)
-    for (const suffix of cleanedSuffixes) if (suffix !== '.log') files.rename(`${first.path(suffix)}.swap`, first.path(suffix))
-    files.syncDirectory(log.directory)
+    nameSwap(log, first, cleaned)
+    const hidden = wholly(log, () => {
+      files.rename(`${first.path('.log')}.swap`, first.path('.log'))
+      files.syncDirectory(log.directory)
+      const paths = replaced.flatMap(segment => hide(log, segment, segment === first))
+      files.syncDirectory(log.directory)
+      for (const suffix of cleanedSuffixes) if (suffix !== '.log') files.rename(`${first.path(suffix)}.swap`, first.path(suffix))
+      files.syncDirectory(log.directory)
+      return paths
+    })
     const opened = log.segmentOfBytes(first.baseOffset, { sizeBytes: cleaned.sizeBytes, endOffset })
     opened.markSynced()
     opened.sidesSynced = true
@@ -44,6 +47,33 @@ export function swapSegments(log: LogState, replaced: readonly Segment[], cleane
     free(log, hidden)
     return opened
   })
+}
+
+/** Where that fails nothing is left of it: a swap that nobody wants any more would put records back that are cut away by then. */
+function nameSwap(log: LogState, first: Segment, cleaned: CleanedSegment): void {
+  const { files } = log.world
+  try {
+    for (const suffix of cleanedSuffixes) files.rename(cleaned.path(suffix), `${first.path(suffix)}.swap`)
+    files.syncDirectory(log.directory)
+  } catch (error) {
+    const told = log.home.fault(error)
+    if (log.failure === undefined) wholly(log, () => undoSwap(log, first, cleaned))
+    throw told
+  }
+}
+
+function undoSwap(log: LogState, first: Segment, cleaned: CleanedSegment): void {
+  for (const suffix of [...cleanedSuffixes].reverse()) log.world.files.remove(`${first.path(suffix)}.swap`)
+  cleaned.discard()
+}
+
+/** What must not be left half done, whatever it fails with: a start finishes it. */
+function wholly<T>(log: LogState, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw log.home.fail(error)
+  }
 }
 
 /** Takes the files of a segment out of sight; of the first one what is beside it, for its name is the new one's. Producers at its beginning are those at the beginning of the new one. */

@@ -51,8 +51,12 @@ function wreckKept(files: MemoryFileSystem, path: string, name: string): void {
     put(files, index, entries)
   }
   if (!/^kept-[23]$/.test(name)) return
-  // A segment that a compaction had ready, files that a deletion left, a snapshot of nothing, and what should be a file.
+  // A segment that a compaction had ready, and one that is not proven to be one, files that a deletion left, a snapshot of nothing, and what should be a file.
+  const sums = segments[0]!.replace('.log', '.sum')
   put(files, `${path}/${segments[0]!}.swap`, bytesOf(files, `${path}/${segments[0]!}`))
+  if (files.stat(`${path}/${sums}`) !== undefined) put(files, `${path}/${sums}.swap`, bytesOf(files, `${path}/${sums}`))
+  const second = segments[1]
+  if (second !== undefined && name === 'kept-3') put(files, `${path}/${second}.swap`, bytesOf(files, `${path}/${second}`))
   put(files, `${path}/00000000000000009999.snapshot.deleted`, new Uint8Array(1))
   put(files, `${path}/00000000000000009999.snapshot`, new Uint8Array(1))
   files.makeDirectory(`${path}/00000000000000009998.timeindex`)

@@ -25,8 +25,8 @@ export interface DirectoryPlan {
  * Plans by names alone, where no swap of segments is left to be finished. `.cleaned` files are an attempt that never counted, and so are `.swap` files at
  * or above one of them. Index files without their `.log` are of no use, nor are `.swap` files of indexes.
  *
- * A `.log.swap` was synced before it got its name. One that is left is not whole and did not come about like this: it replaces nothing, and is left alone. Were it
- * taken for the truth, good segments would be gone for it.
+ * A `.log.swap` that `finishSwaps` has left is not proven, and the first segment that it was to replace is not there: it did not come about by a crash, replaces nothing, and is left
+ * alone. Were it taken for the truth, good segments would be gone for it.
  */
 export function planDirectory(names: readonly string[]): DirectoryPlan {
   const remove: string[] = []
