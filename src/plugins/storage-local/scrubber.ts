@@ -56,7 +56,10 @@ export class Scrubber {
     const due: (readonly [LogState, Segment])[] = []
     for (const log of this.options.logs()) for (const segment of log.segments) if (!segment.isActive) due.push([log, segment])
     const next = (): void => {
-      const [log, segment] = due.shift() ?? []
+      let place = due.shift()
+      // Those that were replaced, cut or deleted since the pass began say nothing of what is there now.
+      while (place !== undefined && !isClosed(...place)) place = due.shift()
+      const [log, segment] = place ?? []
       if (log !== undefined && segment !== undefined) return new SegmentScrub(this.world, log, segment).run(bytes => this.paceMs(bytes), (ms, go) => this.after(ms, go), next)
       integrity.passes++
       integrity.lastPassMs = clock.monotonicMs()
@@ -69,6 +72,9 @@ export class Scrubber {
     return Math.ceil(bytes * 1000 / this.options.bytesPerSecond)
   }
 }
+
+/** Still a closed segment of a log in service. */
+const isClosed = (log: LogState, segment: Segment): boolean => log.failure === undefined && !segment.released && !segment.isActive
 
 /** One segment, from its first byte to its last. */
 class SegmentScrub {
@@ -103,11 +109,7 @@ class SegmentScrub {
     step()
   }
 
-  /** Still a closed segment of a log in service. */
-  private get isThere(): boolean {
-    const { log, segment } = this
-    return log.failure === undefined && !segment.released && !segment.isActive
-  }
+  private get isThere(): boolean { return isClosed(this.log, this.segment) }
 
   private get nextBase(): number | undefined {
     return this.log.segments[this.log.segments.indexOf(this.segment) + 1]?.baseOffset
