@@ -1,3 +1,4 @@
+import { crc32c } from '../../../src/base/crc32c.ts'
 import { decodeSeal, decodeSumHeader, SumChain, sealBytes, seedOf, sumEntryBytes, sumHeaderBytes, type SegmentSeal } from '../../../src/plugins/storage-local/core/batch-sums.ts'
 
 interface Sums {
@@ -34,4 +35,10 @@ export function sumsChange(before: Uint8Array, after: Uint8Array | undefined, ac
   // One that a stop left becomes that of a closed segment, and indexes may be made anew.
   if (was.seal.endOffset !== is.seal.endOffset || was.seal.sizeBytes !== is.seal.sizeBytes) return 'changes what the seal of a closed segment says of its end'
   return undefined
+}
+
+/** Whether the checksums of a closed segment are sound and say that this is its index. */
+export function vouches(sums: Uint8Array | undefined, index: '.index' | '.timeindex', bytes: Uint8Array): boolean {
+  const { sound, seal } = sums === undefined ? { sound: false, seal: undefined } : sumsIn(sums)
+  return sound && seal?.kind === 'closed' && crc32c(bytes) === (index === '.index' ? seal.indexCrc : seal.timeIndexCrc)
 }
