@@ -114,7 +114,10 @@ export interface PartitionLog {
   append(bytes: Uint8Array, at: number, length: number, origin: AppendOrigin): AppendOutcome
   /** Returns a function that cancels a read which is still under way, or undefined when the sink was called already. */
   read(request: ReadRequest, sink: ReadSink): (() => void) | undefined
-  /** Drops everything at and above `offset`; durable when it returns, as far as the durability of the log goes. */
+  /**
+   * Drops everything at and above `offset`, with the batch that it lies in; durable when it returns, as far as the durability of the log goes. The log ends behind the last batch that is
+   * left then: where compaction has taken what was before `offset`, that is below it, and the next record gets that offset. Whoever asked goes by `endOffset`.
+   */
   truncateTo(offset: number): void
   /** Raises the start offset to `offset`, at most the high watermark; records below it are gone for good. Durable when it returns. */
   deleteTo(offset: number): void

@@ -1,6 +1,5 @@
 import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type EpochEntry } from '../../kernel/log/epoch-history.ts'
-import { baseOffsetOf, leaderEpochOf } from '../../kernel/record/batch-header.ts'
 import { sumHeader } from './core/batch-sums.ts'
 import { planDirectory, type DirectoryPlan } from './core/directory-plan.ts'
 import { parseSegmentFileName, segmentFileName } from './core/segment-name.ts'
@@ -10,8 +9,9 @@ import { remakeSides } from './io/remake-sides.ts'
 import { rewriteBatches } from './io/rewrite-batches.ts'
 import { type Segment } from './io/segment.ts'
 import { setAsideFile } from './io/set-aside.ts'
+import { recoverEpochs } from './epoch-recovery.ts'
 import { type KnownOfLog } from './log-known.ts'
-import { LogRecovery, discardSegment, durableTo, scanBuffer } from './log-recovery.ts'
+import { LogRecovery, discardSegment, durableTo } from './log-recovery.ts'
 import { type LogState } from './log-state.ts'
 import { endOf, type RedoPlan } from './core/redo-history.ts'
 import { type RedoEntry } from './core/redo-group.ts'
@@ -232,26 +232,6 @@ class LogLoader {
     return first
   }
 
-  /** The epochs of the part below `scanFrom` come from their file, or from all headers of that part when there is none that can be read. */
-  private loadEpochs(scanFrom: number): void {
-    const { log } = this
-    const { epochs } = log
-    epochs.truncateEnd(0)
-    const reason = log.loadEpochs()
-    this.filedEpochs = [...epochs.all]
-    epochs.truncateEnd(scanFrom)
-    if (reason === undefined) return
-    for (const segment of log.segments) {
-      if (segment.baseOffset >= scanFrom) break
-      segment.withFile(file => {
-        const scan = segment.scan(file, 0, scanBuffer)
-        while (scan.next() && baseOffsetOf(scan.bytes, scan.at) < scanFrom) epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
-        if (scan.problem !== undefined) throw log.corrupt(epochs.lastEpoch < 0 ? segment.baseOffset : scanFrom, segment.path('.log'), `at byte ${scan.position}: ${scan.problem}`)
-      })
-    }
-    if (epochs.lastEpoch >= 0) log.world.logger.warn('leader epochs were made anew from the batches', { path: log.epochFile.path, reason })
-  }
-
   /** What a truncation to the same end leaves: see `EpochHistory.fit`. The scan has seen no batch of a log of which nothing is left. */
   private fitEpochs(): void {
     const { epochs, start, end } = this.log
@@ -264,7 +244,7 @@ class LogLoader {
   /** After a clean stop: the end of the log is the end of the last segment's last batch. */
   private openLast(): void {
     const { log } = this
-    this.loadEpochs(Infinity)
+    this.filedEpochs = recoverEpochs(log, Infinity)
     const last = log.active
     const loaded = last.loadIndexes()
     if (loaded.rebuilt !== undefined) {
@@ -299,7 +279,7 @@ class LogLoader {
     const resume = begin.withFile(file => resumeBelow(log.world.files, begin.indexed(file), known.recoveryPoint ?? 0))
     const from = resume?.offset ?? begin.baseOffset
     this.checkedFrom = resume?.position ?? 0
-    this.loadEpochs(from)
+    this.filedEpochs = recoverEpochs(log, from, known.recoveryPoint)
     // A snapshot of behind there, if it turns out to be below the end, leaves fewer batches to replay.
     this.replaysProducers = !snapshotOffsets(log).some(covered => covered > from)
     if (this.replaysProducers) recoverProducers(log, from, resume === undefined ? undefined : { segment: begin, indexes: resume.indexes })

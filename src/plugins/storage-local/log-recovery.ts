@@ -118,7 +118,7 @@ export class LogRecovery {
         recalls &&= recalled === 'agrees'
         if (!recalls) sums.append(scan.bytes, scan.at, scan.position)
         indexes.count(scan.bytes, scan.at, scan.sizeBytes, scan.position, segment.intervalBytes)
-        log.epochs.append(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
+        this.takeEpoch(leaderEpochOf(scan.bytes, scan.at), baseOffsetOf(scan.bytes, scan.at))
         if (this.replaysProducers) log.producers.apply(scan.bytes, scan.at)
         end = lastOffsetOf(scan.bytes, scan.at) + 1
         this.scannedBytes += scan.sizeBytes
@@ -136,6 +136,12 @@ export class LogRecovery {
     else segment.trustFrom(from, resume?.offset ?? segment.baseOffset)
     segment.open(indexes, false, resume === undefined)
     return problem
+  }
+
+  /** Those that began below the recovery point are known, where their file could be read, and maybe before the first batch that compaction has left of them. */
+  private takeEpoch(epoch: number, baseOffset: number): void {
+    const { epochs } = this.log
+    if (baseOffset >= (this.recoveryPoint ?? 0) || epoch > epochs.lastEpoch) epochs.append(epoch, baseOffset)
   }
 
   /** Whether a batch that was found wrong is there when it is read once more. */

@@ -216,6 +216,30 @@ export const compactionClaims: readonly LogStoreClaim[] = [
     check(log.compaction!.lastRoundMs >= 0, 'a round has come to its end')
     check((await keyedRecords(subject, log, 0)).length < 10, 'records are gone')
   }),
+  claim('a cut leaves the log to end behind the last batch that is left before it, also where it falls into a gap, and the log goes on there', async subject => {
+    const settings = compacted()
+    for (let cut = 1; cut < 30; cut += 2) {
+      const log = newLog(subject, settings)
+      for (let index = 0; index < 30; index++) one(log, `key ${index % 3}`, `value ${index}`)
+      roll(log)
+      await compact(subject)
+      let end = 0
+      for (let next = 0; next < cut;) {
+        for (const { lastOffset, nextOffset } of batchesIn(await readBytes(subject, log, { offset: next }))) {
+          next = nextOffset
+          if (lastOffset < cut) end = nextOffset
+        }
+      }
+      log.truncateTo(cut)
+      checkEqual([log.endOffset, log.flushedOffset, log.highWatermark <= end], [end, end, true], `where the log ends that was cut at ${cut}`)
+      checkEqual(one(log, 'key 0', 'new'), end, `the offset of what is appended behind a cut at ${cut}`)
+      await subject.settle(subject.store.flush())
+      if (subject.powerCut !== undefined && cut % 8 === 1) {
+        await subject.powerCut()
+        checkEqual(reopened(subject, log, settings).endOffset, end + 1, `where it ends after a power cut`)
+      }
+    }
+  }),
   claim('a prefix may be deleted, and the end cut, within what was compacted', async subject => {
     const settings = compacted()
     const log = newLog(subject, settings)
