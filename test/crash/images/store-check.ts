@@ -229,7 +229,7 @@ function imageOf(files: MemoryFileSystem): Map<string, Uint8Array> {
 
 /**
  * After a clean stop nothing was recovered, and the first reader makes indexes anew. Of a compacted segment a power cut may have taken both names of an index: then the first reader makes it, and
- * syncs nothing. One that the checksums of its segment vouch for stays.
+ * syncs nothing. Those that the checksums of their segment vouch for stay.
  */
 function compareImages(first: ReadonlyMap<string, Uint8Array>, second: ReadonlyMap<string, Uint8Array>, { wasClean, isCompacted }: { readonly wasClean: boolean, readonly isCompacted: boolean }): void {
   for (const path of new Set([...first.keys(), ...second.keys()])) {
@@ -241,15 +241,19 @@ function compareImages(first: ReadonlyMap<string, Uint8Array>, second: ReadonlyM
       if (change !== undefined) throw new Error(`another start ${change}: ${path}`)
       continue
     }
-    if (isIndex && isCompacted && (before === undefined || !isVouched(path, before, first))) continue
+    if (isIndex && isCompacted && !areVouched(path, first)) continue
     if (before === undefined || after === undefined) throw new Error(`another start ${before === undefined ? 'makes' : 'loses'} ${path}`)
     if (!isEqual(before, after)) throw new Error(`another start changes ${path}: ${before.length} bytes, then ${after.length}`)
   }
 }
 
-function isVouched(path: string, bytes: Uint8Array, image: ReadonlyMap<string, Uint8Array>): boolean {
-  const index = path.endsWith('.timeindex') ? '.timeindex' : '.index'
-  return vouches(image.get(`${path.slice(0, -index.length)}.sum`), index, bytes)
+/** Both of a segment, for where one is not what it was the first reader makes both anew. */
+function areVouched(path: string, image: ReadonlyMap<string, Uint8Array>): boolean {
+  const stem = path.replace(/\.(time)?index$/, '')
+  return (['.index', '.timeindex'] as const).every(suffix => {
+    const bytes = image.get(`${stem}${suffix}`)
+    return bytes !== undefined && vouches(image.get(`${stem}.sum`), suffix, bytes)
+  })
 }
 
 function isOfActiveSegment(path: string, image: ReadonlyMap<string, Uint8Array>): boolean {
