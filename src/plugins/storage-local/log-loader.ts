@@ -256,9 +256,24 @@ class LogLoader {
     last.open(loaded.indexes, loaded.rebuilt === undefined, loaded.sure)
     last.trustFrom(last.sizeBytes, last.endOffset)
     last.resumeSums()
-    this.indexesFiled = loaded.rebuilt === undefined
+    this.indexesFiled = loaded.rebuilt === undefined || (loaded.problem === undefined && this.fileSides(last))
     last.markSynced()
     this.checkEnd(last.endOffset)
+  }
+
+  /**
+   * The recovery point must not come down for an index that is lost: the last segment of a log that was cut within what was compacted has gaps, which are torn writes above it. Gives
+   * whether there was room.
+   */
+  private fileSides(last: Segment): boolean {
+    try {
+      last.writeSides()
+      for (const suffix of sideSuffixes) syncPath(this.log, last.path(suffix))
+    } catch (error) {
+      if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) throw error
+      return false
+    }
+    return true
   }
 
   /** Where what is damaged at the end of the last segment hides the end of the log, its checksums say it; if they are what was written. */
