@@ -1,7 +1,8 @@
-import { type ReadRequest, type ReadSink } from '../../../kernel/ports/partition-log.ts'
+import { type ReadRequest } from '../../../kernel/ports/partition-log.ts'
 import { type Replica, type WatermarkWaiter } from '../../../kernel/ports/replicator.ts'
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type FetchRequest } from '../../../wire/messages/01-fetch.ts'
+import { PartitionRead, type PartitionReadEnd } from './partition-read.ts'
 
 type Topic = FetchRequest['topics'][number]
 type Asked = Topic['partitions'][number]
@@ -18,7 +19,7 @@ export interface FetchProgress {
 }
 
 /** One partition of a Fetch: the end of its read, and its place in the queue for its watermark. */
-export class FetchPartition {
+export class FetchPartition implements PartitionReadEnd {
   readonly topic: Topic
   readonly asked: Asked
   replica: Replica | undefined = undefined
@@ -30,7 +31,7 @@ export class FetchPartition {
   bytes: Uint8Array = noBytes
   release: (() => void) | undefined = undefined
   private readonly progress: FetchProgress
-  private cancelCallback: (() => void) | undefined = undefined
+  private underway: PartitionRead | undefined = undefined
   private waiter: PartitionWaiter | undefined = undefined
   /** The watermark at the time of the read. */
   highWatermarkSeen = 0
@@ -59,14 +60,25 @@ export class FetchPartition {
 
   /** False when the read ends later. */
   readFrom(request: ReadRequest): boolean {
-    this.cancelCallback = this.replica!.log.read(request, new PartitionRead(this, this.progress))
-    return this.cancelCallback === undefined
+    const read = new PartitionRead(this.replica!.log, request, this)
+    const isOver = read.start()
+    this.underway = isOver ? undefined : read
+    return isOver
+  }
+
+  readEnd(bytes: Uint8Array, release: () => void): void {
+    this.bytes = bytes
+    this.release = release
+    this.progress.readEnded(this, undefined)
+  }
+
+  readFailed(error: unknown): void {
+    this.progress.readEnded(this, error)
   }
 
   cancelRead(): void {
-    const cancel = this.cancelCallback
-    this.cancelCallback = undefined
-    cancel?.()
+    this.underway?.cancel()
+    this.underway = undefined
     this.letGo()
   }
 
@@ -120,25 +132,5 @@ class PartitionWaiter implements WatermarkWaiter {
   failed(error: unknown): void {
     this.partition.waitFailure = error
     this.progress.woken(this.partition)
-  }
-}
-
-class PartitionRead implements ReadSink {
-  private readonly partition: FetchPartition
-  private readonly progress: FetchProgress
-
-  constructor(partition: FetchPartition, progress: FetchProgress) {
-    this.partition = partition
-    this.progress = progress
-  }
-
-  read(bytes: Uint8Array, release: () => void): void {
-    this.partition.bytes = bytes
-    this.partition.release = release
-    this.progress.readEnded(this.partition, undefined)
-  }
-
-  failed(error: unknown): void {
-    this.progress.readEnded(this.partition, error)
   }
 }
