@@ -24,6 +24,12 @@ describe('the judge of DumpLogSegments output', () => {
     ])
   })
 
+  test('in a compacted topic offsets may have gaps, and may not go back', () => {
+    const output = `Non-consecutive offsets in ${files[1]}\n  -1 is followed by 1001\n  1005 is followed by 1007\n  1007 is followed by 1002\n`
+    expect(complaintsIn(output, files, true, /t-0/)).toEqual([`Non-consecutive offsets in ${files[1]} 1007 is followed by 1002`])
+    expect(complaintsIn(output, files, true, /other/)).toHaveLength(3)
+  })
+
   test('a batch with a wrong checksum is told with its file', () => {
     expect(complaintsIn(`Dumping ${files[1]}\n${batch(true)}\n${batch(false)}\n`, files, true))
       .toEqual([`${files[1]}: ${batch(false)}`])
