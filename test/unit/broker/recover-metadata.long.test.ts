@@ -35,7 +35,7 @@ describe('a recovery', () => {
     expect(report.topics.map(({ name, from, partitions }) => [name, from, partitions])).toEqual([['orders', 'metadata', 2], ['payments', 'directories', 2], ['refunds', 'directories', 2]])
     expect(bytesOf(files, '/meta.before-recovery.1/log/store.log')).toBe(before)
     const { topics, nextProducerId } = await topicsOf(files)
-    expect(topics.map(({ name, id, retention }) => [name, id, retention])).toEqual([['orders', ids.get('orders'), '1234'], ['payments', ids.get('payments'), undefined], ['refunds', ids.get('refunds'), undefined]])
+    expect(topics.map(({ name, id, retention }) => [name, id, retention])).toEqual([['orders', ids.get('orders'), '1234'], ['payments', ids.get('payments'), '-1'], ['refunds', ids.get('refunds'), '-1']])
     expect(Math.min(...topics.flatMap(({ epochs }) => epochs))).toBeGreaterThan(1000)
     expect(topics.flatMap(({ leaders }) => leaders)).toEqual([1, 1, 1, 1, 1, 1])
     expect(nextProducerId).toBe(2 ** 40)
