@@ -32,7 +32,7 @@ describe('records of __consumer_offsets', () => {
   })
 
   it('of another type are told apart, and of another version refused', () => {
-    expect(decodeGroupRecordKey(unhex('0003 0001 67'))).toEqual({ type: 'unknown', number: 3 })
+    expect(decodeGroupRecordKey(unhex('0063 0001 67'))).toEqual({ type: 'unknown', number: 99 })
     expect(() => decodeOffsetCommitValue(unhex('0005 00'))).toThrow('its version is 5, and 0 to 4 are known')
     expect(() => decodeGroupMetadataValue(unhex('0005 00'))).toThrow('its version is 5')
     expect(() => decodeGroupRecordKey(unhex('00'))).toThrow('cannot read the type of a group record')
