@@ -51,8 +51,10 @@ debian() {
   [ "$(id -u)" = 0 ] || { echo "needs root to install $debian_packages"; return 1; }
   export DEBIAN_FRONTEND=noninteractive
   # shellcheck disable=SC2086
-  apt-get install -y --no-install-recommends $debian_packages || {
-    apt-get update && apt-get install -y --no-install-recommends $debian_packages
+  # Somebody else may be installing
+  local wait="-o DPkg::Lock::Timeout=120"
+  apt-get $wait install -y --no-install-recommends $debian_packages || {
+    apt-get $wait update && apt-get $wait install -y --no-install-recommends $debian_packages
   }
 }
 
