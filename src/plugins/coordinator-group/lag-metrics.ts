@@ -15,16 +15,18 @@ export interface LagParts {
  */
 export function observeLag(metrics: Metrics, parts: LagParts, seriesMax: number): void {
   metrics.gauge('millrace_group_lag_records', 'Records up to the high watermark that a group has not committed.', () => lags(parts, seriesMax).samples)
-  metrics.gauge('millrace_group_lag_left_out', 'Partitions of groups whose lag is not told, since there are more than lagSeriesMax.', () => lags(parts, seriesMax).leftOut)
+  metrics.gauge('millrace_group_lag_left_out', 'Partitions of groups whose lag is not told, since there are more than lagSeriesMax.', () => countOf(parts) <= seriesMax ? 0 : lags(parts, seriesMax).leftOut)
 }
 
-function lags({ machines, metadata, replicator }: LagParts, seriesMax: number): { readonly samples: readonly GaugeSample[], readonly leftOut: number } {
+/** Of all groups, told or not: counting costs little beside looking each up. */
+const countOf = ({ machines }: LagParts): number => machines().reduce((sum, { machine }) => sum + (machine?.offsets.count ?? 0), 0)
+
+function lags(parts: LagParts, seriesMax: number): { readonly samples: readonly GaugeSample[], readonly leftOut: number } {
+  const { machines, metadata, replicator } = parts
   const { topics } = metadata.image()
   const samples: GaugeSample[] = []
-  let all = 0
   for (const { machine } of machines()) {
     if (machine === undefined) continue
-    all += machine.offsets.count
     for (const [group, topic, partition, { offset }] of machine.offsets.all()) {
       if (samples.length >= seriesMax) break
       const id = topics.get(topic)?.id
@@ -32,5 +34,5 @@ function lags({ machines, metadata, replicator }: LagParts, seriesMax: number): 
       if (replica?.leader === true) samples.push({ labels: { group, topic, partition: String(partition) }, value: Math.max(0, replica.highWatermark - offset) })
     }
   }
-  return { samples, leftOut: samples.length < seriesMax ? 0 : all - samples.length }
+  return { samples, leftOut: samples.length < seriesMax ? 0 : countOf(parts) - samples.length }
 }
