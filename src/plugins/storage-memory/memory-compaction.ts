@@ -1,12 +1,12 @@
+import { backoffMs } from '../../base/backoff.ts'
 import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type Clock, type Random, type Timer, type Timers } from '../../kernel/ports/clock.ts'
 import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { type CompactionReport, type LogCompaction } from '../../kernel/ports/log-compaction.ts'
 import { type CompactionFailure, type MemoryLog } from './memory-log.ts'
 
-/** A log that failed is tried again after this time, doubled with each failure up to an hour. */
-const retryMs = 30_000
-const retryMsMax = 3_600_000
+/** A log that failed is tried again, and again. */
+const retries = { initialMs: 30_000, maxMs: 3_600_000, multiplier: 2, jitter: 0 }
 
 export interface MemoryCompactionWorld {
   readonly clock: Clock
@@ -86,7 +86,7 @@ export class MemoryCompaction implements LogCompaction {
 
   private failureAfter(before: CompactionFailure | undefined, reason: string): CompactionFailure {
     const failures = (before?.failures ?? 0) + 1
-    return { failures, reason, nextTryMs: this.world.clock.wallMs() + Math.min(retryMsMax, retryMs * 2 ** (failures - 1)) }
+    return { failures, reason, nextTryMs: this.world.clock.wallMs() + backoffMs(failures, retries, () => 0) }
   }
 
   private filthiest(tried: ReadonlySet<MemoryLog>): MemoryLog | undefined {
