@@ -212,6 +212,7 @@ export class BytesWriter {
 
   /** All that was written as one array that the caller owns; the writer may be reset and reused at once. */
   finish(): Uint8Array {
+    if (this.external.length === 0) return this.bytes.slice(0, this.position)
     const result = new Uint8Array(this.length)
     let at = 0
     for (const part of this.pieces()) {

@@ -8,8 +8,11 @@ import { type MessageDefinition } from './schema/message.ts'
 
 /** Keys and values of the records of coordinators: a key begins with the type of the record, a value with its version. */
 
+/** One for all keys: a commit has thousands, and a buffer for each costs more than what is written. */
+const writer = new BytesWriter()
+
 export function encodeKey<F extends Fields>(type: number, definition: MessageDefinition<F>, key: DraftOfFields<F>): Uint8Array {
-  const writer = new BytesWriter()
+  writer.reset()
   writer.int16(type)
   codecFor(definition, 0).write(writer, key)
   return writer.finish()

@@ -11,9 +11,12 @@ import { type MessageDefinition } from './schema/message.ts'
  * and the records of its internal topics.
  */
 
+/** One for all of them: see record-parts. */
+const writer = new BytesWriter()
+
 /** The bytes, in an array that the caller owns. */
 export function encodeVersioned<F extends Fields>(definition: MessageDefinition<F>, version: number, message: DraftOfFields<F>): Uint8Array {
-  const writer = new BytesWriter()
+  writer.reset()
   writer.int16(version)
   codecFor(definition, version).write(writer, message)
   return writer.finish()

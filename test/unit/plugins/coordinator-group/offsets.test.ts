@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { MillraceError } from '../../../../src/kernel/errors/index.ts'
 import { offsetCommitApi, offsetDeleteApi, offsetFetchApi } from '../../../../src/wire/index.ts'
 import { type RequestDraftOf } from '../../../../src/wire/schema/message.ts'
@@ -24,7 +24,40 @@ async function passDays(world: GroupWorld, days: number): Promise<void> {
   await world.pass(5001)
 }
 
+/** Counts what is made to write numbers into buffers and to read them; each has a buffer outside of the heap, as a rule. */
+function countViews(): { made: number } {
+  const count = { made: 0 }
+  const plain = DataView as new (buffer: ArrayBuffer, start?: number, length?: number) => DataView
+  vi.stubGlobal('DataView', class extends plain {
+    constructor(buffer: ArrayBuffer, start?: number, length?: number) {
+      super(buffer, start, length)
+      count.made++
+    }
+  })
+  return count
+}
+
+afterEach(() => { vi.unstubAllGlobals() })
+
 describe('OffsetCommit', () => {
+  it('a commit of thousands of offsets makes no buffer of its own for any: two views read the record of each, and none writes it', async () => {
+    const world = await GroupWorld.start()
+    const viewsFor = async (partitions: number): Promise<number> => {
+      const count = countViews()
+      const { topics } = await world.client().call(offsetCommitApi, 8, {
+        groupId: 'g', generationIdOrMemberEpoch: -1, memberId: '',
+        topics: [{ name: 'orders', partitions: Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, committedOffset: 1, committedMetadata: '' })) }],
+      })
+      expect(topics[0]!.partitions.every(({ errorCode }) => errorCode === 0)).toBe(true)
+      vi.unstubAllGlobals()
+      return count.made
+    }
+    await viewsFor(10)
+    const [few, many] = [await viewsFor(1000), await viewsFor(3000)]
+    // What holds the request, its answer and the batch may grow a few times more.
+    expect(many - few).toBeLessThan(2 * 2000 + 50)
+  })
+
   it('quirk 50: who is in no group commits while it has no members, and is UNKNOWN_MEMBER_ID while it has', async () => {
     const world = await GroupWorld.start()
     expect(await commitAlone(world, 5)).toBe(0)
