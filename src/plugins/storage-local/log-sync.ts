@@ -173,8 +173,18 @@ export class LogSync implements FlushTarget, RedoMember {
     // The segments before it are on the disk already; one that was truncated or deleted meanwhile says nothing new.
     if (segment.syncedOffset <= log.synced || !log.segments.includes(segment)) return
     log.synced = segment.syncedOffset
-    if (log.synced >= log.end) this.inPlace = false
     this.redo?.barrier(this, log.synced)
+    this.moved()
+  }
+
+  /** The log begins at `offset` now: what was below is deleted, durably, its names too. */
+  dropped(offset: number): void {
+    this.log.synced = Math.max(this.log.synced, offset)
+    this.moved()
+  }
+
+  private moved(): void {
+    if (this.log.synced >= this.log.end) this.inPlace = false
     this.advance()
     this.answer(undefined)
   }

@@ -150,7 +150,7 @@ function tellForgotten(log: LogState, damages: readonly LogDamage[]): void {
 }
 
 /** Raises the start of the log; what lies wholly below is freed later. */
-export function deletePrefix(log: LogState, offset: number): void {
+export function deletePrefix(log: LogState, sync: LogSync, offset: number): void {
   if (offset > log.watermark) throw log.outOfRange(offset)
   if (offset <= log.start) return
   const { start } = log
@@ -167,7 +167,7 @@ export function deletePrefix(log: LogState, offset: number): void {
     tellForgotten(log, log.world.integrity.forgetBelow(log.id, offset))
     let below = 0
     while (below < log.segments.length - 1 && log.segments[below]!.endOffset <= offset) below++
-    dropSegments(log, below)
+    dropSegments(log, sync, below)
   })
 }
 
@@ -179,6 +179,7 @@ function keepEpochs(log: LogState): void {
 /** What a sweep is about to do with one log: it has been decided, and the log start moved, but no file touched. */
 export interface SweepPlan {
   readonly log: LogState
+  readonly sync: LogSync
   /** So many of the oldest segments go. */
   readonly expired: number
   readonly rolled: boolean
@@ -198,7 +199,7 @@ export function beginSweep(log: LogState, sync: LogSync, nowMs: number): SweepPl
     log.start = Math.max(log.start, log.segments[expired]!.baseOffset)
     log.epochs.truncateStart(log.start)
   }
-  return expired > 0 || rolled ? { log, expired, rolled } : undefined
+  return expired > 0 || rolled ? { log, sync, expired, rolled } : undefined
 }
 
 /** A segment that seems to be older than `oldMs` is looked at again, by indexes that were checked: nothing is deleted on a guess. */
@@ -215,15 +216,27 @@ function aging(segment: Segment, oldMs: number): AgingSegment {
 
 /** Takes the files of what the sweep gave up out of sight. Gives their bytes. */
 export function finishSweep(plan: SweepPlan): number {
-  return plan.log.guard(() => dropSegments(plan.log, plan.expired))
+  return plan.log.guard(() => dropSegments(plan.log, plan.sync, plan.expired))
 }
 
-function dropSegments(log: LogState, count: number): number {
+function dropSegments(log: LogState, sync: LogSync, count: number): number {
   if (count === 0) return 0
   log.home.spend(() => keepProducersBelow(log, log.segments[count]!.baseOffset))
   const dropped = log.segments.splice(0, count)
   const bytes = dropped.reduce((sum, segment) => sum + segment.sizeBytes, 0)
   log.sizeBytes -= bytes
   hideLater(log, dropped)
+  passDropped(log, sync)
   return bytes
+}
+
+/**
+ * What is gone needs no sync any more, once it is durably gone, and the segment behind durably there: a log that nobody appends to would never have one, and the redo log could not
+ * use the files again that have its batches.
+ */
+function passDropped(log: LogState, sync: LogSync): void {
+  const { baseOffset } = log.segments[0]!
+  if (baseOffset <= log.synced) return
+  log.world.files.syncDirectory(log.directory)
+  sync.dropped(baseOffset)
 }

@@ -99,7 +99,7 @@ export class SegmentedLog implements PartitionLog {
 
   deleteTo(offset: number): void {
     this.state.check()
-    deletePrefix(this.state, offset)
+    deletePrefix(this.state, this.sync, offset)
   }
 
   locate(timestampMs: number | 'max', endOffset: number): TimestampHit | undefined {

@@ -231,6 +231,15 @@ export class Life {
         log.append(batch, 0, batch.length, { role: 'leader', leaderEpoch: Math.max(0, log.lastEpoch) })
       }
     })
+    await this.onLog('short', 1, 'delete records', log => {
+      // Before anything of them is on the disk.
+      for (let index = 0; index < 6; index++) {
+        const batch = makeBatch([{ timestamp: this.sim.machine.clock.wallMs(), value: 's'.repeat(600) }])
+        log.append(batch, 0, batch.length, { role: 'leader', leaderEpoch: Math.max(0, log.lastEpoch) })
+      }
+      log.raiseHighWatermark(log.endOffset)
+      log.deleteTo(log.endOffset)
+    })
     await this.attempt('delete topics', () => admin.deleteTopics(['doomed'], { timeoutMs: 2000 }))
     await this.sim.world.sleep(9000)
     for (const partition of [0, 1, 2, 3]) await this.send('kept', partition, ['last'])

@@ -28,27 +28,6 @@ async function one(log: SegmentedLog, batch = makeBatch(1)): Promise<void> {
  * conformance kit; replication will.
  */
 describe('known defects', () => {
-  it.fails('an idle log that retention has emptied does not keep the redo log from using its files again', async () => {
-    const timers = new ManualTimers()
-    const { store } = await started(new MemoryFileSystem({ clock: timers.clock }), timers, { residentBytes: 1 << 30, reserveBytes: 4096 })
-    const idle = store.create(id, topicSettings({ retentionMs: 1000 }))
-    const busy = store.create(other, topicSettings({}))
-    await one(busy)
-    await store.flush()
-    for (let count = 0; count < 5; count++) await one(idle, makeBatch([{ timestamp: timers.clock.wallMs(), value: 'v' }]))
-    idle.raiseHighWatermark(5)
-    for (let count = 0; count < 3; count++) await one(busy, makeBatch([{ timestamp: timers.clock.wallMs(), value: 'y'.repeat(50_000) }]))
-    timers.advance(5000)
-    await turns(50)
-    store.sweep()
-    for (let count = 0; count < 100; count++) {
-      await one(busy, makeBatch([{ timestamp: timers.clock.wallMs(), value: 'x'.repeat(60_000) }]))
-      timers.advance(2000)
-      await turns(40)
-    }
-    expect(store.redoFigures()[0]!.reclaimed).toBeGreaterThan(3)
-  })
-
   it.fails('checksums that a power cut has torn into those of a deleted topic do not put a log out of service', async () => {
     const timers = new ManualTimers()
     const files = new MemoryFileSystem({ clock: timers.clock })
