@@ -1,11 +1,12 @@
 /**
  * The suite of our own client against Apache Kafka 4.4: plain, SASL with PLAIN and SCRAM, TLS, and both. `npx tsx test/compat/own-client/run.ts [--only TEXT] [--quick]`; with `--quick`
- * groups take the plain way and the last one alone.
+ * groups take the plain way and the last one alone, blocked event loops the last one.
  * Exit code 0: all passed; 1: some failed; 3: Kafka is not installed here (.ci/install-peers.sh).
  */
 import { parseArgs } from 'node:util'
 import { createClient, type ClientOptions, type SaslOptions } from '../../../src/client/index.ts'
 import { kafkaAvailable, startKafka, type RunningKafka } from '../kafka-broker.ts'
+import { blockedLoopChecks, shortSessions } from './blocked-loop-suite.ts'
 import { allChecks, runCheck } from './client-suite.ts'
 import { classicGroupChecks, consumerGroupChecks } from './group-suite.ts'
 
@@ -71,13 +72,14 @@ if (!kafkaAvailable()) {
 }
 // Sessions end soon, so that the suite lives through authenticating again.
 const kafka = await startKafka({ users, tls: true, properties: {
-  'connections.max.reauth.ms': '4000', 'group.consumer.min.heartbeat.interval.ms': '200', 'group.consumer.heartbeat.interval.ms': '200',
+  'connections.max.reauth.ms': '4000', 'group.consumer.min.heartbeat.interval.ms': '200', 'group.consumer.heartbeat.interval.ms': '200', ...shortSessions,
 } })
 try {
   const all = Object.entries(ways(kafka))
   for (const [index, [way, options]] of all.entries()) {
     const withGroups = args.quick !== true || index === 0 || index === all.length - 1
-    for (const check of [...allChecks, ...withGroups ? [...classicGroupChecks, ...consumerGroupChecks] : []]) {
+    const withThread = args.quick !== true || index === all.length - 1
+    for (const check of [...allChecks, ...withGroups ? [...classicGroupChecks, ...consumerGroupChecks] : [], ...withThread ? blockedLoopChecks : []]) {
       const name = `${way}: ${check.name}`
       if (args.only === undefined || name.includes(args.only)) await report(name, () => runCheck(check, { ...options, metadataAgeMsMax: 1000 }))
     }
