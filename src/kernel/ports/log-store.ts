@@ -13,10 +13,13 @@ export interface DirectoryStatus {
   readonly usedBytes: number
 }
 
+/** What one call of `sweep` did. */
 export interface SweepReport {
   readonly segmentsDeleted: number
   readonly bytesDeleted: number
   readonly segmentsRolled: number
+  /** Steps that this round has not done yet: while it is above 0, the next call goes on with it. */
+  readonly left: number
 }
 
 /**
@@ -38,7 +41,10 @@ export interface LogStore {
   remove(topicId: Uuid, partition: number): void
   /** Takes a log out of service and keeps all of its bytes, for an operator to look at: it belongs to no topic that is known. */
   setAside(topicId: Uuid, partition: number): void
-  /** Applies retention by time and size and rolls by time, over all logs, now. The plugin `retention` asks for it, at its times: a store has no schedule. */
+  /**
+   * Applies retention by time and size and rolls by time: a round over all logs, in slices of a few milliseconds. A call does one slice; whoever wants a round calls
+   * until nothing is left, with turns of the event loop in between. The plugin `retention` asks for it, at its times: a store has no schedule.
+   */
   sweep(): SweepReport
   /** Makes everything appended so far durable, whatever the topics' durability. */
   flush(): Promise<void>

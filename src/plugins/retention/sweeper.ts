@@ -2,11 +2,20 @@ import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { type Clock, type Random, type Timer, type Timers } from '../../kernel/ports/clock.ts'
 import { type AdminRoute, type HttpResponse } from '../../kernel/ports/http.ts'
 import { type Lifecycle } from '../../kernel/ports/lifecycle.ts'
-import { type LogStore, type SweepReport } from '../../kernel/ports/log-store.ts'
+import { type LogStore, type SweepReport as Slice } from '../../kernel/ports/log-store.ts'
 import { type Counter, type Logger, type Metrics } from '../../kernel/ports/telemetry.ts'
 import { type RetentionConfig } from './config.ts'
 import { intervalDelayMs, waitMs } from './core/sweep-times.ts'
 import { type NextDate } from './io/cron-dates.ts'
+
+/** What a round over all logs did. */
+type SweepReport = Omit<Slice, 'left'>
+
+interface Round extends Mutable<SweepReport> {
+  /** Told when it is over, or given up. */
+  readonly waiting: ((report: SweepReport) => void)[]
+}
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 export interface SweeperParts {
   readonly store: LogStore
@@ -32,6 +41,10 @@ export class Sweeper implements Lifecycle, AdminRoute {
   private next: NextDate | undefined
   private running = false
   private lastMs = NaN
+  /** Under way. */
+  private round: Round | undefined
+  /** Asked for while one was under way, which may be past the logs that it is about. */
+  private readonly asked: Round['waiting'] = []
 
   constructor(parts: SweeperParts, config: RetentionConfig) {
     this.parts = parts
@@ -55,23 +68,54 @@ export class Sweeper implements Lifecycle, AdminRoute {
     this.running = false
     this.timer?.cancel()
     this.timer = undefined
+    const { round } = this
+    this.round = undefined
+    for (const done of [...round?.waiting ?? [], ...this.asked.splice(0)]) done(reportOf(round))
     return Promise.resolve()
   }
 
   /** What goes would go at the next look anyway. */
   handle(): Promise<HttpResponse> {
-    return Promise.resolve({ status: 200, contentType: 'application/json', body: `${JSON.stringify(this.sweep())}\n` })
+    return new Promise(resolve => {
+      this.sweep(report => { resolve({ status: 200, contentType: 'application/json', body: `${JSON.stringify(report)}\n` }) })
+    })
   }
 
-  /** Looks now; the times of the others stay. */
-  sweep(): SweepReport {
-    const { store, clock, logger } = this.parts
-    const report = store.sweep()
-    this.lastMs = clock.monotonicMs()
-    this.segments.add(report.segmentsDeleted)
-    this.bytes.add(report.bytesDeleted)
-    if (report.segmentsDeleted > 0) logger.info('retention has deleted segments', { ...report })
-    return report
+  /**
+   * Looks now; the times of the others stay. The first slice is done within the call. Asked for while a round is under way, another one follows it. A stop
+   * ends it early: what is left goes at the next look.
+   */
+  sweep(done: (report: SweepReport) => void): void {
+    if (this.round !== undefined) {
+      this.asked.push(done)
+      return
+    }
+    this.round = { segmentsDeleted: 0, bytesDeleted: 0, segmentsRolled: 0, waiting: [done] }
+    this.slice(this.round)
+  }
+
+  private slice(round: Round): void {
+    // Stopped
+    if (this.round !== round) return
+    const { store, timers } = this.parts
+    const { left, ...slice } = store.sweep()
+    round.segmentsDeleted += slice.segmentsDeleted
+    round.bytesDeleted += slice.bytesDeleted
+    round.segmentsRolled += slice.segmentsRolled
+    this.segments.add(slice.segmentsDeleted)
+    this.bytes.add(slice.bytesDeleted)
+    if (left > 0) timers.soon(() => { this.slice(round) })
+    else this.over(round)
+  }
+
+  private over(round: Round): void {
+    this.round = undefined
+    this.lastMs = this.parts.clock.monotonicMs()
+    const report = reportOf(round)
+    if (report.segmentsDeleted > 0) this.parts.logger.info('retention has deleted segments', { ...report })
+    for (const done of round.waiting) done(report)
+    const asked = this.asked.splice(0)
+    if (asked.length > 0) this.sweep(again => { for (const done of asked) done(again) })
   }
 
   private plan(): void {
@@ -93,11 +137,13 @@ export class Sweeper implements Lifecycle, AdminRoute {
   }
 
   private run(): void {
-    this.sweep()
-    this.plan()
+    this.sweep(() => { this.plan() })
   }
 
   private after(delayMs: number, callback: () => void): void {
     if (this.running) this.timer = this.parts.timers.after(delayMs, callback)
   }
 }
+
+const reportOf = (round: SweepReport | undefined): SweepReport =>
+  ({ segmentsDeleted: round?.segmentsDeleted ?? 0, bytesDeleted: round?.bytesDeleted ?? 0, segmentsRolled: round?.segmentsRolled ?? 0 })

@@ -165,9 +165,7 @@ export function deletePrefix(log: LogState, sync: LogSync, offset: number): void
     }
     log.epochs.truncateStart(offset)
     tellForgotten(log, log.world.integrity.forgetBelow(log.id, offset))
-    let below = 0
-    while (below < log.segments.length - 1 && log.segments[below]!.endOffset <= offset) below++
-    dropSegments(log, sync, below)
+    dropSegments(log, sync, segmentsBelow(log, offset))
   })
 }
 
@@ -180,8 +178,8 @@ function keepEpochs(log: LogState): void {
 export interface SweepPlan {
   readonly log: LogState
   readonly sync: LogSync
-  /** So many of the oldest segments go. */
-  readonly expired: number
+  /** The log start was raised: segments go. */
+  readonly expired: boolean
   readonly rolled: boolean
 }
 
@@ -199,7 +197,7 @@ export function beginSweep(log: LogState, sync: LogSync, nowMs: number): SweepPl
     log.start = Math.max(log.start, log.segments[expired]!.baseOffset)
     log.epochs.truncateStart(log.start)
   }
-  return expired > 0 || rolled ? { log, sync, expired, rolled } : undefined
+  return expired > 0 || rolled ? { log, sync, expired: expired > 0, rolled } : undefined
 }
 
 /** A segment that seems to be older than `oldMs` is looked at again, by indexes that were checked: nothing is deleted on a guess. */
@@ -214,9 +212,19 @@ function aging(segment: Segment, oldMs: number): AgingSegment {
   }
 }
 
-/** Takes the files of what the sweep gave up out of sight. Gives their bytes. */
-export function finishSweep(plan: SweepPlan): number {
-  return plan.log.guard(() => dropSegments(plan.log, plan.sync, plan.expired))
+/** Takes the files of what the sweep gave up out of sight, or of what is left of it: the log goes on between the two. */
+export function finishSweep({ log, sync }: SweepPlan): { readonly segments: number, readonly bytes: number } {
+  return log.guard(() => {
+    const segments = segmentsBelow(log, log.start)
+    return { segments, bytes: dropSegments(log, sync, segments) }
+  })
+}
+
+/** So many of the oldest segments lie wholly below an offset. Never the active one. */
+function segmentsBelow(log: LogState, offset: number): number {
+  let below = 0
+  while (below < log.segments.length - 1 && log.segments[below]!.endOffset <= offset) below++
+  return below
 }
 
 function dropSegments(log: LogState, sync: LogSync, count: number): number {

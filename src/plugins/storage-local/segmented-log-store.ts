@@ -23,9 +23,9 @@ import { DataDirectory } from './io/data-directory.ts'
 import { DelayedRemovals } from './io/delayed-removals.ts'
 import { OpenFiles } from './io/open-files.ts'
 import { LogDirectory } from './log-directory.ts'
-import { finishSweep, type SweepPlan } from './log-trim.ts'
 import { type LogWorld } from './log-world.ts'
 import { type RedoFigures } from './metrics.ts'
+import { RetentionSweep } from './retention-sweep.ts'
 import { Scrubber } from './scrubber.ts'
 import { type SegmentedLog } from './segmented-log.ts'
 import { StoreLoader, directoryPaths, openDirectories } from './store-loader.ts'
@@ -58,6 +58,7 @@ export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, He
   private readonly homes: readonly LogDirectory[]
   readonly cleaner: Cleaner
   private readonly scrubber: Scrubber
+  private readonly retention: RetentionSweep
   private readonly byTopic = new Map<string, Placed>()
   private readonly timers = new Set<Timer>()
   private started = false
@@ -88,6 +89,7 @@ export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, He
     this.scrubber = new Scrubber(this.logWorld, {
       bytesPerSecond: config.scrubBytesPerSecond, intervalMs: config.scrubIntervalMs, logs: () => Array.from(this.logs(), log => log.state),
     })
+    this.retention = new RetentionSweep({ clock: world.clock, logger: world.logger, serving: () => this.serving(), attempt: (home, run) => this.attempt(home, run) })
     this.cleaner = new Cleaner(this.logWorld, { ...cleanerSettings(settings), logs: () => Array.from(this.logs(), log => log.state) })
     const defaults = settings.topicSettings(new Map())
     this.homes = directoryPaths(settings).map(path => new LogDirectory(new DataDirectory(path, world), this.logWorld, {
@@ -170,25 +172,7 @@ export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, He
   }
 
   sweep(): SweepReport {
-    const nowMs = this.world.clock.wallMs()
-    let [segmentsDeleted, bytesDeleted, segmentsRolled] = [0, 0, 0]
-    this.each(home => {
-      const plans: SweepPlan[] = []
-      for (const log of home.logs.values()) this.attempt(log, () => {
-        const plan = log.beginSweep(nowMs)
-        if (plan !== undefined) plans.push(plan)
-      })
-      segmentsRolled += plans.filter(plan => plan.rolled).length
-      const deleting = plans.filter(plan => plan.expired > 0)
-      if (deleting.length === 0) return
-      // What is deleted must not come back: the log starts are on the disk before files go.
-      home.writeCheckpoint('log starts')
-      for (const plan of deleting) this.attempt(plan.log, () => {
-        bytesDeleted += finishSweep(plan)
-        segmentsDeleted += plan.expired
-      })
-    })
-    return { segmentsDeleted, bytesDeleted, segmentsRolled }
+    return this.retention.slice()
   }
 
   compact(): Promise<CompactionReport> {
@@ -260,22 +244,17 @@ export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, He
 
   /** Runs background work on each directory that serves; what fails in one has taken it out of service, or is tried again next time. */
   private each(run: (home: LogDirectory) => void): void {
-    for (const home of this.serving()) {
-      try {
-        run(home)
-      } catch (error) {
-        if (!isMillraceError(home.fault(error))) throw error
-        this.world.logger.warn('background work on a data directory failed', { path: home.path, reason: String(error) })
-      }
-    }
+    for (const home of this.serving()) this.attempt(home, () => { run(home) })
   }
 
-  private attempt(log: { readonly id: PartitionId }, run: () => void): void {
+  private attempt(home: LogDirectory, run: () => void): boolean {
     try {
       run()
+      return true
     } catch (error) {
-      if (!isMillraceError(error)) throw error
-      this.world.logger.warn('retention of a log failed', { topic: log.id.topic, partition: log.id.partition, reason: error.message })
+      if (!isMillraceError(home.fault(error))) throw error
+      this.world.logger.warn('background work on a data directory failed', { path: home.path, reason: String(error) })
+      return false
     }
   }
 

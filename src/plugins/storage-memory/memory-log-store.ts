@@ -72,7 +72,7 @@ export class MemoryLogStore implements LogStore, LogCompaction, Lifecycle {
       bytesDeleted += report.bytesDeleted
       segmentsRolled += report.segmentsRolled
     }
-    return { segmentsDeleted, bytesDeleted, segmentsRolled }
+    return { segmentsDeleted, bytesDeleted, segmentsRolled, left: 0 }
   }
 
   compact(): Promise<CompactionReport> {

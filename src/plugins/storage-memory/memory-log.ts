@@ -183,7 +183,7 @@ export class MemoryLog implements PartitionLog {
   }
 
   /** Rolls by time, applies retention, forgets idle producers. */
-  sweep(nowMs: number): SweepReport {
+  sweep(nowMs: number): Omit<SweepReport, 'left'> {
     this.producers.expire(nowMs, this.world.producerExpirationMs)
     const count = this.segments.length
     const limits = { sizeBytes: this.bytes, startOffset: this.start, highWatermark: this.watermark, nowMs }

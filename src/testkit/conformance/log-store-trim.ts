@@ -151,6 +151,26 @@ export const trimClaims: readonly LogStoreClaim[] = [
     checkEqual(subject.store.sweep().segmentsRolled, 1, 'segments closed by a sweep')
     checkEqual(subject.store.sweep().segmentsRolled, 0, 'segments closed by a second one: the active segment is empty')
   }),
+  claim('a sweep of many logs comes to its end in slices, and takes from each what it is to take', async subject => {
+    const logs = Array.from({ length: 100 }, () => newLog(subject, { retentionMs: minuteMs }))
+    for (const log of logs) {
+      append(log, makeBatch([{ timestamp: subject.nowMs(), value: 'x' }]))
+      log.raiseHighWatermark(1)
+    }
+    subject.advance(2 * minuteMs)
+    let deleted = 0
+    let rolled = 0
+    for (let left = 1, slices = 0; left > 0; slices++) {
+      if (slices > 1000) throw new Error(`${slices} slices, and ${left} steps are left`)
+      const report = subject.store.sweep()
+      deleted += report.segmentsDeleted
+      rolled += report.segmentsRolled
+      left = report.left
+    }
+    checkEqual([deleted, rolled], [100, 100], 'segments deleted and rolled')
+    checkEqual(logs.filter(log => log.startOffset !== 1 || log.endOffset !== 1 || log.sizeBytes !== 0).length, 0, 'logs that have not lost all they had')
+    checkEqual(subject.store.sweep(), { segmentsDeleted: 0, bytesDeleted: 0, segmentsRolled: 0, left: 0 }, 'another round')
+  }),
   claim('settings hold from the next append or sweep on', async subject => {
     const log = newLog(subject, { segmentBytes: 150, retentionBytes: -1, retentionMs: -1 })
     fill(log, 10)

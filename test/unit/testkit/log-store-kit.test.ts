@@ -139,7 +139,8 @@ describe('the kit for log stores', () => {
 
   const storeBreaks: readonly (readonly [string, (store: LogStore) => LogStore])[] = [
     ['keeps what was removed', store => ({ ...store, remove: () => {} })],
-    ['never sweeps', store => ({ ...store, sweep: () => ({ segmentsDeleted: 0, bytesDeleted: 0, segmentsRolled: 0 }) })],
+    ['never sweeps', store => ({ ...store, sweep: () => ({ segmentsDeleted: 0, bytesDeleted: 0, segmentsRolled: 0, left: 0 }) })],
+    ['never comes to the end of a sweep', store => ({ ...store, sweep: () => ({ ...store.sweep(), left: 1 }) })],
     ['never flushes with durability fsync', store => ({
       ...store,
       create: (id, settings) => {

@@ -14,15 +14,16 @@ interface Options {
   readonly intervalMs?: number
   readonly schedule?: string
   readonly jitterMs?: number
-  readonly report?: SweepReport
+  /** What a call tells; of several, each call the next one, and the last one again and again. */
+  readonly report?: SweepReport | SweepReport[]
 }
 
-function world({ intervalMs = 300_000, report = { segmentsDeleted: 0, bytesDeleted: 0, segmentsRolled: 0 }, ...config }: Options = {}) {
+function world({ intervalMs = 300_000, report = { segmentsDeleted: 0, bytesDeleted: 0, segmentsRolled: 0, left: 0 }, ...config }: Options = {}) {
   const timers = new ManualTimers()
   const { clock } = timers
   /** Wall times of the sweeps. */
   const sweeps: number[] = []
-  const store = { sweep: () => { sweeps.push(clock.wallMs()); return report } } as unknown as LogStore
+  const store = { sweep: () => { sweeps.push(clock.wallMs()); return Array.isArray(report) ? report.length > 1 ? report.shift() : report[0] : report } } as unknown as LogStore
   const [logger, metrics] = [new RecordingLogger(), new RecordingMetrics()]
   const settings = new BrokerSettingsMap({ commandLine: new Map([['log.retention.check.interval.ms', String(intervalMs)]]) })
   const sweeper = new Sweeper({ store, settings, clock, timers, random: new SeededRandom(5), logger, metrics }, retentionConfig.parse(config))
@@ -112,7 +113,7 @@ describe('the schedule of retention', () => {
 
 describe('the trigger', () => {
   it('looks now, answers what went, counts it, and leaves the other times alone', async () => {
-    const { sweeper, timers, sweeps, metrics, logger } = world({ jitterMs: 0, report: { segmentsDeleted: 2, bytesDeleted: 300, segmentsRolled: 1 } })
+    const { sweeper, timers, sweeps, metrics, logger } = world({ jitterMs: 0, report: { segmentsDeleted: 2, bytesDeleted: 300, segmentsRolled: 1, left: 0 } })
     await sweeper.start()
     timers.advance(100_000)
     const { status, body } = await sweeper.handle()
@@ -122,5 +123,49 @@ describe('the trigger', () => {
     expect(metrics.count('millrace_retention_deleted_segments_total')).toBe(4)
     expect(metrics.count('millrace_retention_deleted_bytes_total')).toBe(600)
     expect(logger.lines.map(({ message }) => message)).toEqual(['retention has deleted segments', 'retention has deleted segments'])
+  })
+})
+
+describe('a round in slices', () => {
+  const slice = (left: number): SweepReport => ({ segmentsDeleted: 1, bytesDeleted: 100, segmentsRolled: 2, left })
+
+  it('goes on, a slice in each turn of the event loop, until nothing is left, and tells of all of it', async () => {
+    const { sweeper, sweeps, timers, metrics, logger } = world({ report: [slice(7), slice(3), slice(0)] })
+    await sweeper.start()
+    const answer = sweeper.handle()
+    expect(sweeps.length).toBe(1)
+    timers.runSoon()
+    expect(JSON.parse(String((await answer).body))).toEqual({ segmentsDeleted: 3, bytesDeleted: 300, segmentsRolled: 6 })
+    expect([sweeps.length, metrics.count('millrace_retention_deleted_segments_total')]).toEqual([3, 3])
+    expect(logger.lines.map(({ fields }) => fields)).toEqual([{ segmentsDeleted: 3, bytesDeleted: 300, segmentsRolled: 6 }])
+  })
+
+  it('whoever asks meanwhile is told of a round that begins after the asking', async () => {
+    const { sweeper, sweeps, timers } = world({ report: [slice(1), slice(0), slice(2), slice(0)] })
+    await sweeper.start()
+    const [first, ...others] = [sweeper.handle(), sweeper.handle(), sweeper.handle()]
+    timers.runSoon()
+    const deleted = async (answer: typeof first): Promise<unknown> => JSON.parse(String((await answer).body)).segmentsDeleted
+    expect(await Promise.all([first, ...others].map(deleted))).toEqual([2, 2, 2])
+    expect(sweeps.length).toBe(4)
+  })
+
+  it('is ended by a stop, which tells those who wait', async () => {
+    const { sweeper, sweeps, timers } = world({ report: slice(1) })
+    await sweeper.start()
+    const answers = [sweeper.handle(), sweeper.handle()]
+    await sweeper.stop()
+    for (const answer of answers) expect((await answer).status).toBe(200)
+    timers.advance(hourMs)
+    expect([sweeps.length, timers.pending]).toEqual([1, 0])
+  })
+
+  it('the next one by the schedule is planned when it is over', async () => {
+    const { sweeper, sweeps, timers } = world({ intervalMs: 10_000, jitterMs: 0, report: [slice(1), slice(0)] })
+    await sweeper.start()
+    timers.advance(10_000)
+    expect(timers.pending).toBe(1)
+    timers.advance(10_000)
+    expect(gaps(sweeps)).toEqual([0, 10_000])
   })
 })
