@@ -1,12 +1,13 @@
 import { clusterWide, fixed, perBroker, row } from './broker-row.ts'
-import { longMax, none, works, type BrokerConfigRow } from './config-row.ts'
+import { longMax, none, refused, works, type BrokerConfigRow } from './config-row.ts'
 
 const syncedByDurability = 'when bytes are synced is decided by `durability`'
+const noPolicy = 'Java classes cannot be loaded, and every valid request would be carried out'
 const oneLoop = 'the data path runs on one event loop, without pools of threads'
 
 /** Topics, logs, and the defaults of topics. */
 export const brokerLogRows: readonly BrokerConfigRow[] = [
-  row('alter.config.policy.class.name', 'class', undefined, fixed, none('Java classes cannot be loaded'), 'Class that judges changes of settings.'),
+  row('alter.config.policy.class.name', 'class', undefined, fixed, refused(noPolicy, ''), 'Class that judges changes of settings.'),
   row('auto.create.topics.enable', 'boolean', 'true', fixed, works, 'Whether asking for a topic that does not exist creates it.'),
   row('batch.check', 'string', 'records', fixed, works, 'Default of the topics\' batch.check.', { values: ['records', 'header'] }),
   row('compression.gzip.level', 'int', '-1', clusterWide, works, 'Default of the topics\' compression.gzip.level.', { min: 1, max: 9, also: -1 }),
@@ -15,7 +16,7 @@ export const brokerLogRows: readonly BrokerConfigRow[] = [
     { values: ['uncompressed', 'zstd', 'lz4', 'snappy', 'gzip', 'producer'] }),
   row('compression.zstd.level', 'int', '3', clusterWide, works, 'Default of the topics\' compression.zstd.level.', { min: -131_072, max: 22 }),
   row('cordoned.log.dirs', 'list', '', perBroker, none('no data directory is left out of placement'), 'Data directories that get no new partitions.'),
-  row('create.topic.policy.class.name', 'class', undefined, fixed, none('Java classes cannot be loaded'), 'Class that judges new topics.'),
+  row('create.topic.policy.class.name', 'class', undefined, fixed, refused(noPolicy, ''), 'Class that judges new topics.'),
   row('default.replication.factor', 'int', '1', fixed, works, 'Replication factor of topics that ask for none.', { min: 1 }),
   row('delete.topic.enable', 'boolean', 'true', fixed, works, 'Whether topics may be deleted.'),
   row('durability', 'string', 'fsync', fixed, works, 'Default of the topics\' durability.', { values: ['fsync', 'os'], needs: { capability: 'durable', unless: ['os'] } }),

@@ -1,8 +1,7 @@
 import { clusterWide, fixed, perBroker, row } from './broker-row.ts'
-import { intMax, none, works, type BrokerConfigRow } from './config-row.ts'
+import { intMax, none, refused, works, type BrokerConfigRow } from './config-row.ts'
 
 const oneLoop = 'the data path runs on one event loop, without pools of threads'
-const noQuotas = 'there are no quotas'
 
 /** Who the broker is, where it listens, and what it takes in. */
 export const brokerNetworkRows: readonly BrokerConfigRow[] = [
@@ -16,7 +15,7 @@ export const brokerNetworkRows: readonly BrokerConfigRow[] = [
   row('early.start.listeners', 'list', undefined, fixed, none('listeners open together, when the broker is ready'), 'Listeners that open before the broker is ready.'),
   row('fetch.max.bytes', 'int', '57671680', fixed, works, 'Largest answer to a fetch, in bytes, whatever the client asks for.', { min: 1024 }),
   row('listener.security.protocol.map', 'string', 'SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT', perBroker,
-    none('every listener is PLAINTEXT'), 'Security protocol of each listener name.'),
+    works, 'Security protocol of each listener name. Only PLAINTEXT is served: a name of `listeners` that has another is refused.'),
   row('listeners', 'list', 'PLAINTEXT://127.0.0.1:9092', perBroker, works, 'Addresses to listen on, NAME://HOST:PORT; port 0 takes a free one.',
     { filled: true, differs: 'listening beyond this machine is a decision, not a default' }),
   row('max.connection.creation.rate', 'int', intMax, clusterWide, none('connections are bounded in number, not in rate'), 'Connections a second that are accepted.', { min: 0 }),
@@ -35,5 +34,5 @@ export const brokerNetworkRows: readonly BrokerConfigRow[] = [
   row('socket.receive.buffer.bytes', 'int', '102400', fixed, none('the system sizes its own buffers'), 'Size of the system\'s receive buffer of a socket.'),
   row('socket.request.max.bytes', 'int', '104857600', fixed, works, 'Largest request that is read.', { min: 1024, stricter: 'a smaller one cannot hold a header with the names of a client and a topic' }),
   row('socket.send.buffer.bytes', 'int', '102400', fixed, none('the system sizes its own buffers'), 'Size of the system\'s send buffer of a socket.'),
-  row('client.quota.callback.class', 'class', undefined, fixed, none(noQuotas), 'Class that decides client quotas.'),
+  row('client.quota.callback.class', 'class', undefined, fixed, refused('Java classes cannot be loaded, and there are no quotas', ''), 'Class that decides client quotas.'),
 ]

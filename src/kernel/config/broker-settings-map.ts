@@ -1,11 +1,11 @@
 import { assert } from '../../base/assert.ts'
-import { isMillraceError, type MillraceError } from '../errors/millrace-error.ts'
+import { isMillraceError, MillraceError } from '../errors/millrace-error.ts'
 import { invalidConfig, parseConfigValue, type ConfigValue } from './parse-config-value.ts'
 import { type TopicSettings } from '../model/topic-settings.ts'
 import { type BrokerSettings, type SettingEntry } from '../ports/broker-settings.ts'
 import { brokerConfigTable, brokerConfigs } from './broker-config-table.ts'
-import { brokerConfigRow, checkConfig, configWarning } from './check-config.ts'
-import { hiddenValue, isSensitive, type BrokerConfigRow } from './config-row.ts'
+import { brokerConfigRow, checkConfig, configWarning, syncPromise } from './check-config.ts'
+import { hiddenValue, isSensitive, longMax, type BrokerConfigRow } from './config-row.ts'
 import { resolveTopicConfig, resolveTopicSettings, type BrokerValue } from './resolve-topic-settings.ts'
 import { noLimits, type StoreLimits } from './store-limits.ts'
 import { topicConfigTable } from './topic-config-table.ts'
@@ -130,6 +130,8 @@ export class BrokerSettingsMap implements BrokerSettings {
     if (this.integer('max.connections.per.ip') === 0 && this.text('max.connections.per.ip.overrides') === '') {
       onFault(this.invalid('max.connections.per.ip', 'nobody could connect; name in max.connections.per.ip.overrides who may'))
     }
+    this.checkVoters(onFault)
+    this.checkSyncs(onFault)
     // A default that no topic could be given would fail at each creation: say it now, under the name that was typed.
     for (const row of topicConfigTable) {
       const { text, source } = resolveTopicConfig(row, new Map(), this.explicit)
@@ -140,6 +142,24 @@ export class BrokerSettingsMap implements BrokerSettings {
         const from = row.synonyms.find((synonym) => this.explicit(synonym.name) !== undefined)!
         onFault(this.invalid(from.name, `it is the default of the topics' ${row.name}, which cannot be ${text}`))
       }
+    }
+  }
+
+  /** Others named as voters would not be asked: each of the brokers would be a cluster of its own, and none a copy of another. */
+  private checkVoters(onFault: SettingFault): void {
+    for (const name of ['controller.quorum.voters', 'controller.quorum.bootstrap.servers']) {
+      if (this.list(name).length <= 1) continue
+      onFault(new MillraceError('MR_CONFIG_UNSUPPORTED', { key: name, value: this.text(name), reason: 'a cluster of several brokers is not there yet, nothing would be copied to the others; name this one alone, or leave it out' }))
+    }
+  }
+
+  /** A preset's durability was nobody's decision: what has no effect over its store is said in a warning. */
+  private checkSyncs(onFault: SettingFault): void {
+    const { text, source } = this.setting('durability')
+    if (text !== 'os' || source === 'preset') return
+    for (const name of ['log.flush.interval.messages', 'log.flush.interval.ms', 'log.flush.scheduler.interval.ms']) {
+      const promise = this.explicit(name)
+      if (promise !== undefined && promise !== longMax) onFault(this.invalid('durability', syncPromise(name, promise)))
     }
   }
 

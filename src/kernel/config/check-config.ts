@@ -1,7 +1,7 @@
 import { suggestion } from '../../base/suggestion.ts'
 import { MillraceError } from '../errors/millrace-error.ts'
 import { brokerConfigs } from './broker-config-table.ts'
-import { type BrokerConfigRow, type ConfigRow, type TopicConfigRow } from './config-row.ts'
+import { longMax, type BrokerConfigRow, type ConfigRow, type TopicConfigRow } from './config-row.ts'
 import { invalidConfig, parseConfigValue, type ParsedConfig } from './parse-config-value.ts'
 import { type StoreLimits } from './store-limits.ts'
 import { topicConfigs, topicConfigTable } from './topic-config-table.ts'
@@ -20,7 +20,7 @@ export interface CheckedConfigs {
 export function checkConfig(row: ConfigRow, given: string): ParsedConfig {
   const parsed = parseConfigValue(row, given)
   if (typeof row.effect === 'object' && 'refused' in row.effect && parsed.text !== row.default && !row.effect.allowed.includes(parsed.text)) {
-    throw new MillraceError('MR_CONFIG_UNSUPPORTED', { key: row.name, value: parsed.text, reason: row.effect.refused })
+    throw new MillraceError('MR_CONFIG_UNSUPPORTED', { key: row.name, value: parsed.text, reason: `${row.effect.refused}; leave it out` })
   }
   return parsed
 }
@@ -100,7 +100,11 @@ function checkTopicTogether(values: ReadonlyMap<string, string>): void {
   if (least !== undefined && most !== undefined && BigInt(least) > BigInt(most)) {
     throw invalidConfig(topicConfigRow('min.compaction.lag.ms'), least, `it is above max.compaction.lag.ms=${most}`)
   }
-  if (values.get('durability') === 'os' && values.get('flush.messages') === '1') {
-    throw invalidConfig(topicConfigRow('durability'), 'os', 'flush.messages=1 means durability=fsync; set one of the two')
-  }
+  if (values.get('durability') !== 'os') return
+  const promise = ['flush.messages', 'flush.ms'].find((name) => (values.get(name) ?? longMax) !== longMax)
+  if (promise !== undefined) throw invalidConfig(topicConfigRow('durability'), 'os', syncPromise(promise, values.get(promise)!))
 }
+
+/** Why `durability=os` cannot stand beside a setting by which Kafka syncs: its value would promise a sync that is never made. */
+export const syncPromise = (name: string, text: string): string =>
+  `${name}=${text} promises that records are synced, and with it nothing is; set durability=fsync, or leave ${name} out`

@@ -58,7 +58,10 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
     const { settings, tools } = parts
     this.config = config
     this.parts = parts
-    this.plans = planListeners(settings.list('listeners'), settings.list('advertised.listeners'), config.insecure)
+    this.plans = planListeners({
+      listeners: settings.list('listeners'), advertised: settings.list('advertised.listeners'), protocols: settings.text('listener.security.protocol.map'),
+      insecure: config.insecure,
+    })
     const router: RequestRouter = new RequestRouter(
       [...parts.handlers, new ApiVersionsHandler(() => router.apis)], parts.logger, tools.metrics, parts.fatal)
     this.dispatcher = new InProcessDispatcher(router, this.plans[0]!.listen.name)

@@ -48,6 +48,11 @@ broker: { num.partition: 3, num.io.threads: 9, log.segment.bytes: small, retenti
     expect(warnings).toEqual([expect.stringMatching(/^num\.io\.threads has no effect here/)])
   })
 
+  it('refuses a listener that is mapped to encryption, whatever its name', async () => {
+    const { faults } = await lint('preset: memory\nbroker: { listeners: "EXT://127.0.0.1:0", listener.security.protocol.map: "EXT:SASL_SSL" }\n')
+    expect(faults).toEqual([['broker.listener.security.protocol.map', 'MR_CONFIG_UNSUPPORTED', expect.stringContaining('there is no SASL_SSL yet, every listener is PLAINTEXT; map EXT to PLAINTEXT')]])
+  })
+
   it('finds what plugins refuse when they are made, beside what is wrong with options', async () => {
     const { faults } = await lint('preset: memory\nnodeid: 3\nbroker: { listeners: "PLAINTEXT//x" }\n')
     expect(faults.map(([key, code]) => [key, code])).toEqual([['nodeid', 'MR_CONFIG_UNKNOWN'], ['broker.listeners', 'MR_CONFIG_INVALID']])

@@ -16,16 +16,27 @@ export interface ListenerPlan {
   readonly advertised: ListenerAddress | undefined
 }
 
-/** Names that promise a protocol which is not there: nobody must believe that a connection is encrypted when it is not. */
+/** What `planListeners` reads, as it is set. */
+export interface ListenerSettings {
+  readonly listeners: readonly string[]
+  readonly advertised: readonly string[]
+  /** `listener.security.protocol.map`: NAME:PROTOCOL, separated by commas. */
+  readonly protocols: string
+  /** Whether listeners may reach beyond this machine. */
+  readonly insecure: boolean
+}
+
+/** Protocols that are not there, and names that promise one: nobody must believe that a connection is encrypted when it is not. */
 const unservedProtocols: ReadonlySet<string> = new Set(['SSL', 'SASL_PLAINTEXT', 'SASL_SSL'])
+const onlyPlaintext = 'every listener is PLAINTEXT'
 
 const entryPattern = /^([A-Za-z0-9_.-]+):\/\/(\[[0-9A-Fa-f:.]+\]|[^:/[\]]*):(-?\d+)$/
 
 /**
- * Reads `listeners` and `advertised.listeners` and checks them together. Throws MR_CONFIG_INVALID, MR_CONFIG_UNSUPPORTED, or
+ * Reads the settings of listeners and checks them together. Throws MR_CONFIG_INVALID, MR_CONFIG_UNSUPPORTED, or
  * MR_NET_INSECURE for a listener beyond this machine that `insecure` does not allow.
  */
-export function planListeners(listeners: readonly string[], advertised: readonly string[], insecure: boolean): ListenerPlan[] {
+export function planListeners({ listeners, advertised, protocols, insecure }: ListenerSettings): ListenerPlan[] {
   const bound = parseAddresses('listeners', listeners)
   const told = parseAddresses('advertised.listeners', advertised)
   for (const { name } of told) {
@@ -33,6 +44,7 @@ export function planListeners(listeners: readonly string[], advertised: readonly
       throw invalid('advertised.listeners', advertised.join(','), `no listener is named ${name}`)
     }
   }
+  checkProtocols(bound, protocols)
   for (const address of bound) {
     if (!insecure && !isLoopback(address.host)) throw new MillraceError('MR_NET_INSECURE', { host: address.host === '' ? 'all addresses' : address.host })
   }
@@ -44,6 +56,28 @@ export function planListeners(listeners: readonly string[], advertised: readonly
     }
     return { listen, advertised: advertisedAs }
   })
+}
+
+/** Every listener is PLAINTEXT, so that none may be mapped to anything else. A name that is not in the map is taken for it. */
+function checkProtocols(bound: readonly ListenerAddress[], text: string): void {
+  const key = 'listener.security.protocol.map'
+  const protocols = new Map<string, string>()
+  for (const entry of text.split(',').map((each) => each.trim())) {
+    const [name, protocol, more] = entry.split(':').map((part) => part.trim().toUpperCase())
+    if (entry === '') continue
+    if (name === '' || protocol === undefined || more !== undefined) throw invalid(key, text, `${entry} does not read NAME:PROTOCOL`)
+    if (protocol !== 'PLAINTEXT' && !unservedProtocols.has(protocol)) throw invalid(key, text, `${protocol} is no protocol; there are PLAINTEXT, ${Array.from(unservedProtocols).join(', ')}`)
+    if (protocols.has(name!)) throw invalid(key, text, `${name} is in it twice; leave one out`)
+    protocols.set(name!, protocol)
+  }
+  for (const { name } of bound) {
+    const protocol = protocols.get(name) ?? 'PLAINTEXT'
+    if (protocol !== 'PLAINTEXT') {
+      throw new MillraceError('MR_CONFIG_UNSUPPORTED', {
+        key, value: text, reason: `there is no ${protocol} yet, ${onlyPlaintext}; map ${name} to PLAINTEXT if its network is trusted, or take it out of listeners`,
+      })
+    }
+  }
 }
 
 export function isLoopback(host: string): boolean {
@@ -64,7 +98,7 @@ function parseAddresses(key: string, entries: readonly string[]): ListenerAddres
     const port = Number(found[3])
     if (port < 0 || port > 65_535) throw invalid(key, entry, 'a port is a number from 0 to 65535')
     if (unservedProtocols.has(name)) {
-      throw new MillraceError('MR_CONFIG_UNSUPPORTED', { key, value: entry, reason: `there is no ${name} yet, every listener is PLAINTEXT` })
+      throw new MillraceError('MR_CONFIG_UNSUPPORTED', { key, value: entry, reason: `there is no ${name} yet, ${onlyPlaintext}; name it PLAINTEXT if its network is trusted, or leave it out` })
     }
     if (addresses.some((other) => other.name === name)) throw invalid(key, entry, `two listeners are named ${name}`)
     if (key === 'listeners' && port !== 0 && addresses.some((other) => other.port === port && overlap(other.host, host))) {

@@ -70,6 +70,28 @@ describe('the settings of a broker', () => {
       .toEqual(['message.max.bytes=2000 cannot be sent: socket.request.max.bytes=2000 is the largest request that is read'])
   })
 
+  it.each([
+    ['other voters', { 'controller.quorum.voters': '1@a:1,2@b:1' }], ['other voters', { 'controller.quorum.bootstrap.servers': 'a:1,b:1' }],
+    ['a policy', { 'create.topic.policy.class.name': 'org.example.Policy' }], ['a policy', { 'alter.config.policy.class.name': 'org.example.Policy' }],
+    ['quotas', { 'client.quota.callback.class': 'org.example.Quotas' }], ['an authorizer', { 'authorizer.class.name': 'org.example.Authorizer' }],
+    ['certificates of clients', { 'ssl.client.auth': 'required' }], ['encryption between brokers', { 'security.inter.broker.protocol': 'SSL' }],
+  ])('that promise %s are refused with what to do, not passed over with a warning: %j', (_what, file) => {
+    expect(() => settings({ file })).toThrow(/is not supported here: .*; .*leave it out$/)
+  })
+
+  it('of one voter are accepted', () => {
+    expect(settings({ file: { 'controller.quorum.voters': '1@a:1', 'controller.quorum.bootstrap.servers': 'a:1' } }).warnings).toHaveLength(2)
+  })
+
+  it('that promise syncs are refused beside durability=os, unless a preset says that', () => {
+    for (const [name, value] of [['log.flush.interval.messages', '1'], ['log.flush.interval.messages', '500'], ['log.flush.interval.ms', '1000'], ['log.flush.scheduler.interval.ms', '5']] as const) {
+      expect(() => settings({ file: { durability: 'os' }, environment: { [name]: value } })).toThrow(`${name}=${value} promises that records are synced`)
+      expect(settings({ preset: { durability: 'os' }, file: { [name]: value } }).text('durability')).toBe('os')
+      expect(settings({ file: { durability: 'fsync', [name]: value } }).text('durability')).toBe('fsync')
+    }
+    expect(settings({ file: { durability: 'os', 'log.flush.interval.messages': '9223372036854775807' } }).text('durability')).toBe('os')
+  })
+
   it('that have no effect are named in the warnings', () => {
     expect(settings({ file: { 'num.io.threads': '9' } }).warnings).toEqual(['num.io.threads has no effect here: the data path runs on one event loop, without pools of threads'])
   })
@@ -116,7 +138,6 @@ describe('the settings of a topic', () => {
     expect(topic({ durability: 'os' }).durability).toBe('os')
     expect(topic({ durability: 'os' }, { 'flush.messages': '1' }).durability).toBe('fsync')
     expect(topic({ 'log.flush.interval.messages': '1' }, { durability: 'os' }).durability).toBe('os')
-    expect(topic({ durability: 'os', 'log.flush.interval.messages': '1' }).durability).toBe('os')
   })
 
   it('have a level only for the codec that is used, and only when it is not the codec\'s default', () => {

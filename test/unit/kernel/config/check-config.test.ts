@@ -97,7 +97,9 @@ describe('topic settings', () => {
 
   it('that contradict one another are refused', () => {
     expect(refusal({ 'min.compaction.lag.ms': '10', 'max.compaction.lag.ms': '9' }).message).toContain('max.compaction.lag.ms=9')
-    expect(refusal({ durability: 'os', 'flush.messages': '1' }).message).toContain('flush.messages=1')
+    for (const [name, value] of [['flush.messages', '1'], ['flush.messages', '7'], ['flush.ms', '1000']] as const) {
+      expect(refusal({ durability: 'os', [name]: value }).message).toContain(`${name}=${value} promises that records are synced, and with it nothing is; set durability=fsync`)
+    }
     expect(topic({ durability: 'fsync', 'flush.messages': '1' }).values.size).toBe(2)
   })
 })
