@@ -3,23 +3,24 @@ import { brokerConfigTable } from '../src/kernel/config/broker-config-table.ts'
 import { isDescribed, isSensitive, type BrokerConfigRow, type ConfigRow, type TopicConfigRow } from '../src/kernel/config/config-row.ts'
 import { allowedValues } from '../src/kernel/config/parse-config-value.ts'
 import { topicConfigTable } from '../src/kernel/config/topic-config-table.ts'
+import { ownPlugins, pluginSections } from './plugin-settings-doc.ts'
 
-/** docs/config.md, made from the tables: `npx tsx scripts/generate-config-doc.ts` writes it, a test keeps it equal. */
-export function configDoc(): string {
+/** docs/config.md, made from the tables and from the plugins' schemas: `npx tsx scripts/generate-config-doc.ts` writes it, a test keeps it equal. */
+export async function configDoc(): Promise<string> {
   const topics = topicConfigTable.filter(shown)
   const brokers = brokerConfigTable.filter(shown)
   const working = (rows: readonly ConfigRow[]): number => rows.filter((row) => row.effect === 'works').length
   return `# Settings
 
-Made from the tables in \`src/kernel/config\`; do not edit. Names, types, defaults and ranges are those of Apache Kafka 4.4, which a test
-checks against Kafka's own list, but where a row says why not. \`durability\` and \`batch.check\` are ours.
+Made from the tables in \`src/kernel/config\` and the schemas of the plugins; do not edit. Of topics and brokers, names, types, defaults and
+ranges are those of Apache Kafka 4.4, which a test checks against Kafka's own list, but where a row says why not. \`durability\` and \`batch.check\` are ours.
 
 An unknown name is refused with the nearest one. A setting **without effect** is accepted with a warning when it is changed; one that would
 promise what is not kept is **refused** but for the values named. A log store is durable when its plugin declares so: \`storage-local\` does,
 \`storage-memory\` does not.
 
 A broker's settings come from, later ones win: the preset, the configuration file, the environment, the command line. A topic's own value goes
-before the broker's setting named in its row, which goes before the default. Plugins have settings of their own, in their READMEs.
+before the broker's setting named in its row, which goes before the default. [Plugins](#plugins) have settings of their own.
 
 ## Topics
 
@@ -48,7 +49,15 @@ ${brokers.filter((row) => typeof row.effect === 'object' && 'refused' in row.eff
 | setting | default | allowed | what it does |
 |---|---|---|---|
 ${brokers.filter((row) => typeof row.effect === 'object' && 'none' in row.effect).map(brokerLine).join('\n')}
-`
+
+## Plugins
+
+What has no name in Kafka, said in the configuration under \`settings\` and the plugin's name, as in \`settings: { retention: { jitterMs: 0 } }\`.
+An unknown key is refused with the nearest one. Of these, \`http\` is short for admin-http's \`listen\`, \`logLevel\` for observability's, and
+\`insecure\` for those of admin-http and protocol-kafka; the command line has these three, and the environment none. A preset,
+and how a broker is started, change some defaults, which \`millrace config print\` shows. Plugins of others are described by whoever offers them.
+
+${pluginSections(await ownPlugins())}`
 }
 
 const shown = (row: ConfigRow): boolean => isDescribed(row, false)
@@ -74,4 +83,4 @@ function effect(row: ConfigRow): string {
 const value = (text: string | undefined): string => (text === undefined ? 'none' : text === '' ? 'empty' : `\`${text}\``)
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
-if (process.argv[1] === import.meta.filename) writeFileSync(new URL('../docs/config.md', import.meta.url), configDoc())
+if (process.argv[1] === import.meta.filename) writeFileSync(new URL('../docs/config.md', import.meta.url), await configDoc())

@@ -114,7 +114,7 @@ async function build(compiler, stamp) {
 
 clearLeftovers()
 const compiler = findCompiler()
-if (!existsSync(join(root, 'src'))) process.exit(0) // a published package: dist/ came along
+if (!existsSync(join(root, 'src/index.ts'))) process.exit(0) // a published package: dist/ came along
 if (compiler === undefined) {
   if (existsSync(join(dist, 'cli/main.js'))) process.exit(0)
   console.error('millrace: the TypeScript compiler is not installed, so dist/ was not built.')

@@ -6,7 +6,7 @@ export const storageLocalConfig = z.object({
   syncsInFlightMax: z.int().min(1).max(64).default(3)
     .describe('Most syncs of segments under way at a time in one data directory. The thread pool has four threads, and reads need one.'),
   redoBytesMax: z.int().min(0).refine(bytes => bytes === 0 || bytes >= mebibyte, 'is 0, or at least 1048576').default(128 * mebibyte)
-    .describe('Bytes of the redo log in each data directory: what is appended with durability fsync is synced there, once for all partitions. 0 turns it off; then each partition is synced on its own. Its files, a sixteenth of it each, are made while at least as much as all of them stays free.'),
+    .describe('Bytes of the redo log in each data directory: what is appended with durability fsync is synced there, once for all partitions. 0 turns it off; then each partition is synced on its own. Else 1048576 at least. Its files, a sixteenth of it each, are made while at least as much as all of them stays free.'),
   redoSync: z.enum(['adaptive', 'inline', 'pooled']).default('adaptive')
     .describe('Where a sync of the redo log is waited for: on the event loop (inline), in the thread pool (pooled), or by how long the last ones took.'),
   residentBytes: z.int().min(0).default(64 * mebibyte)

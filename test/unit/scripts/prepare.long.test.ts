@@ -89,6 +89,17 @@ describe('the build', () => {
     expect(besides()).toEqual([`dist.building-${process.pid}`])
   })
 
+  it('leaves a package that came with its dist, and with no source but READMEs, as it is', () => {
+    const { at, prepare, main, inode, besides } = checkout()
+    expect(prepare().status).toBe(0)
+    const first = inode()
+    for (const name of ['src/index.ts', 'src/cli']) rmSync(at(name), { recursive: true })
+    mkdirSync(at('src/plugins/some'), { recursive: true })
+    writeFileSync(at('src/plugins/some/README.md'), '# some\n')
+    expect(prepare('--force')).toMatchObject({ status: 0, stdout: '', stderr: '' })
+    expect([inode(), main(), besides()]).toEqual([first, '42', []])
+  })
+
   it('without development packages says what to install, and does not fail', () => {
     const { at, prepare } = checkout()
     rmSync(at('node_modules'))
