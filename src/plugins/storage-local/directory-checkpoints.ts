@@ -85,8 +85,12 @@ export class DirectoryCheckpoints {
 
   private topicIds(): string {
     const ids = Array.from(this.found.logs, ([name, log]) => [name, log.id.topicId] as const)
-    for (const [name, { topicId }] of this.found.lost) if (topicId !== undefined) ids.push([name, topicId])
-    return formatTopicIds(ids)
+    const doubtful: (readonly [string, string])[] = []
+    for (const [name, { topicId, named }] of this.found.lost) {
+      if (topicId !== undefined) ids.push([name, topicId])
+      else if (named !== undefined) doubtful.push([name, named])
+    }
+    return formatTopicIds(ids, doubtful)
   }
 
   private fileOf(of: CheckpointKind): CheckpointFile {

@@ -58,9 +58,18 @@ export class DirectoryRedo {
     this.recovery.giveBack(topicId, partition)
   }
 
-  /** All logs are loaded, on the disk, and the recovery points say so: what was left counts no more. */
-  begin(drawHex: () => string): void {
-    this.recovery.quarantine(drawHex)
+  /** Whether there are batches of a log that nothing says of that it was removed. */
+  has(topicId: Uuid, partition: number): boolean {
+    return this.recovery.has(topicId, partition)
+  }
+
+  hasOrphansOf(partition: number): boolean {
+    return this.recovery.hasOrphansOf(partition)
+  }
+
+  /** All logs are loaded, on the disk, and the recovery points say so: what was left counts no more, but for a partition that is awaited. */
+  begin(drawHex: () => string, isAwaited: (partition: number) => boolean): void {
+    this.recovery.quarantine(drawHex, isAwaited)
     this.recovery.retire()
   }
 

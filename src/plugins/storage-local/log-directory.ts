@@ -12,18 +12,19 @@ import { type DataDirectory } from './io/data-directory.ts'
 import { Flusher } from './io/flusher.ts'
 import { makePartitionDirectory, type Making } from './io/partition-directory.ts'
 import { readTopicId } from './io/topic-id.ts'
-import { type KnownOfLog } from './log-known.ts'
+import { sumsSyncedTo, type KnownOfLog } from './log-known.ts'
 import { finishLog, loadLog, nothingLoaded, type LoadReport } from './log-loader.ts'
 import { LogState } from './log-state.ts'
 import { flushAll } from './log-sync.ts'
 import { checkpointKinds, type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
 import { syncAll } from './log-trim.ts'
-import { LostLogs, hadRecords } from './lost-logs.ts'
+import { LostLogs } from './lost-logs.ts'
 import { RecoveryPoints } from './recovery-points.ts'
 import { isDamage, loadTwice } from './second-look.ts'
 import { type RedoFigures } from './metrics.ts'
 import { type RedoMember } from './redo-log.ts'
 import { SegmentedLog } from './segmented-log.ts'
+import { UnnamedPartitions } from './unnamed-partitions.ts'
 
 /** A log under durability `os` is synced in the background when so much of it is not, so that a restart has no more than that to check. */
 const unsyncedBytesMax = 64 * 1024 * 1024
@@ -58,6 +59,7 @@ export class LogDirectory implements LogHome {
   private readonly redo: DirectoryRedo
   private readonly fenced = new Map<string, Fenced>()
   private readonly lost: LostLogs
+  private readonly unnamed: UnnamedPartitions
   private readonly checkpoints: DirectoryCheckpoints
   /** Names of logs that were removed, and may still stand in the checkpoint files. */
   private readonly staleNames = new Set<string>()
@@ -73,6 +75,7 @@ export class LogDirectory implements LogHome {
     this.space = new DirectorySpace(world, this, options.reserveBytes)
     this.points = new RecoveryPoints(this)
     this.lost = new LostLogs(data.path, data.topicIds.path)
+    this.unnamed = new UnnamedPartitions(world, data.path, this.lost)
     this.checkpoints = new DirectoryCheckpoints(data, { logs: this.logs, fenced: this.fenced, lost: this.lost })
     this.redo = new DirectoryRedo(world, data.path, {
       bytesMax: options.redoBytesMax, syncMode: options.redoSync,
@@ -117,15 +120,18 @@ export class LogDirectory implements LogHome {
   /** The logs are loaded: what the start has found goes to the checkpoints, the redo log of before counts no more, and the reserve is made whole. */
   opened(): void {
     try {
+      this.spend(() => this.unnamed.settle(partition => this.redo.hasOrphansOf(partition), parsed => this.mark(parsed, 'stray')))
       this.writeCheckpoints()
-      this.spend(() => this.redo.begin(() => this.drawHex()))
-      this.spend(() => this.data.trust(this.fenced.size === 0))
+      this.spend(() => this.redo.begin(() => this.drawHex(), partition => this.unnamed.isAwaited(partition)))
+      this.spend(() => this.data.trust(this.isSound))
       this.freed()
     } catch (error) {
       throw this.space.startFailed(error)
     }
   }
 
+  /** A log that is damaged has to be found so again, and one of which the topic is not known has not been checked: nothing is looked at after a clean stop. */
+  private get isSound(): boolean { return this.fenced.size === 0 && !this.unnamed.areAwaited }
   get full(): boolean { return this.space.full }
   spend<T>(run: () => T): T { return this.space.spend(run) }
   checkSpace(): void { this.space.check() }
@@ -161,17 +167,11 @@ export class LogDirectory implements LogHome {
   private loadOnce(name: string, known: KnownOfLog): LoadReport {
     const parsed = parsePartitionDirectory(name)!
     const directory = `${this.path}/${name}`
-    const { topicId, isDoubtful } = readTopicId(this.world.files, directory)
-    if (topicId === undefined && (isDoubtful || hadRecords(known))) {
-      this.lost.add(name, known, undefined)
-      this.world.logger.error('a partition has no topic id: it is not served, and not begun anew', {
-        path: directory, remedy: 'restore its partition.metadata, which has the topic id, from a copy',
-      })
-      return nothingLoaded
-    }
+    const { topicId, doubt } = readTopicId(this.world.files, directory, {
+      partition: parsed.partition, sumsSyncedTo: sumsSyncedTo(known), named: known.named, isInRedo: id => this.redo.has(id, parsed.partition),
+    })
     if (topicId === undefined) {
-      this.mark(parsed, 'stray')
-      this.world.logger.warn('a partition without its topic id was set aside', { path: directory })
+      this.unnamed.add({ name, parsed, known, doubt })
       return nothingLoaded
     }
     const redo = this.redo.take(topicId, parsed.partition, { recoveryPoint: known.recoveryPoint ?? known.cleanedTo, startOffset: known.startOffset })
@@ -268,8 +268,7 @@ export class LogDirectory implements LogHome {
       for (const { state } of this.logs.values()) if (state.failure === undefined) this.spend(() => finishLog(state))
       this.writeCheckpoints()
       this.spend(() => this.redo.end())
-      // A log that is damaged has to be found so again: nothing is looked at after a clean stop.
-      if (this.fenced.size === 0) this.spend(() => this.data.markClean())
+      if (this.isSound) this.spend(() => this.data.markClean())
     } catch (error) {
       this.world.logger.warn('a data directory was not stopped cleanly', { path: this.path, reason: String(error) })
     } finally {

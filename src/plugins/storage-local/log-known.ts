@@ -1,3 +1,4 @@
+import { type Uuid } from '../../kernel/model/ids.ts'
 import { type RedoPlan } from './core/redo-history.ts'
 import { type FoundCache } from './io/cache-life.ts'
 
@@ -13,6 +14,13 @@ export interface KnownOfLog {
   /** See `LogState`. 0 and Infinity where nothing is known. */
   readonly cleanedTo: number
   readonly nextHorizonMs: number
+  /** Of which topic the name is, as the data directory says; undefined where it does not. */
+  readonly named?: Uuid | undefined
   /** What the redo log has of it. */
   readonly redo?: RedoPlan | undefined
+}
+
+/** The `.sum` of a segment that begins below is on the disk as it was written: after a crash, where the recovery point has passed into the segment. */
+export function sumsSyncedTo({ clean, recoveryPoint }: KnownOfLog): number {
+  return clean ? Infinity : recoveryPoint ?? 0
 }

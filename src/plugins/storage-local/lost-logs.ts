@@ -5,7 +5,7 @@ import { isUuid } from '../../base/uuid.ts'
 import { type KnownOfLog } from './log-known.ts'
 
 /** What is still known of a log that is not here. */
-export type LostLog = Pick<KnownOfLog, 'startOffset' | 'highWatermark' | 'cleanedTo' | 'nextHorizonMs'> & {
+export type LostLog = Pick<KnownOfLog, 'startOffset' | 'highWatermark' | 'cleanedTo' | 'nextHorizonMs' | 'named'> & {
   readonly recoveryPoint: number
   /** Undefined: of whatever topic has the name. Its directory is there, but does not say. */
   readonly topicId: Uuid | undefined
@@ -32,7 +32,8 @@ export class LostLogs {
   }
 
   add(name: string, known: KnownOfLog, topicId: Uuid | undefined): void {
-    this.lost.set(name, { ...known, recoveryPoint: known.recoveryPoint ?? known.highWatermark, topicId })
+    // Of one that is there, and served when its topic is known, the redo log may have what is below the high watermark: it is above the recovery point.
+    this.lost.set(name, { ...known, recoveryPoint: known.recoveryPoint ?? (topicId === undefined ? known.cleanedTo : known.highWatermark), topicId })
   }
 
   /** Throws MR_LOG_MISSING when the log was here once. Forgets one of another topic; then its name stands in the checkpoints still, and this is true. */
@@ -57,19 +58,29 @@ export class LostLogs {
   }
 }
 
-/** A line for each partition: the name of its directory, and the id of its topic. */
-export function formatTopicIds(ids: Iterable<readonly [string, Uuid]>): string {
+const doubtMark = 'doubtful'
+
+/** A line for each partition: the name of its directory, and the id of its topic. Of one of which the topic is in doubt, which topic it was, and that it is. */
+export function formatTopicIds(ids: Iterable<readonly [string, Uuid]>, doubtful: Iterable<readonly [string, Uuid]> = []): string {
   let text = ''
   for (const [name, topicId] of ids) text += `${name} ${topicId}\n`
+  for (const [name, topicId] of doubtful) text += `${name} ${topicId} ${doubtMark}\n`
   return text
 }
 
 /** Lines that are none are left out: somebody may have edited the file. */
 export function parseTopicIds(text: string): Map<string, Uuid> {
-  const ids = new Map<string, Uuid>()
-  for (const line of text.split('\n')) {
-    const [name, topicId] = line.trim().split(/\s+/)
-    if (name !== undefined && topicId !== undefined && isUuid(topicId)) ids.set(name, topicId)
-  }
-  return ids
+  return new Map(linesOf(text).map(({ name, topicId }) => [name, topicId]))
+}
+
+/** The names of directories of which the topic is in doubt. One that was moved away is not wanted any more. */
+export function parseDoubtful(text: string): Set<string> {
+  return new Set(linesOf(text).filter(({ mark }) => mark === doubtMark).map(({ name }) => name))
+}
+
+function linesOf(text: string): { readonly name: string, readonly topicId: Uuid, readonly mark: string | undefined }[] {
+  return text.split('\n').flatMap(line => {
+    const [name, topicId, mark] = line.trim().split(/\s+/)
+    return name !== undefined && topicId !== undefined && isUuid(topicId) ? [{ name, topicId, mark }] : []
+  })
 }

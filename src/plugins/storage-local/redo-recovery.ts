@@ -7,6 +7,7 @@ import { groupsIn, type RedoEntry, type RedoGroup } from './core/redo-group.ts'
 import { cutOffFile, entriesByLog, holdsBatch, missingFile, orderGroups, planKey, planLog, RedoHole, type LogPoints, type RedoPlan } from './core/redo-history.ts'
 import { markedDirectory, segmentFileName } from './core/segment-name.ts'
 import { readWhole } from './io/index-file.ts'
+import { KeptRedo } from './io/kept-redo.ts'
 import { redoDirectoryName } from './io/redo-files.ts'
 import { RedoMark } from './io/redo-mark.ts'
 
@@ -20,26 +21,51 @@ export class RedoRecovery {
   private readonly logger: Logger
   private readonly directory: string
   private readonly mark: RedoMark
+  private readonly kept: KeptRedo
+  private directoryId = new Uint8Array(0)
   private entries = new Map<string, RedoEntry[]>()
   /** Of logs that are there. */
   private readonly taken = new Set<string>()
+  /** Of logs that could not be brought into service. */
+  private readonly refused = new Set<string>()
+  /** Of logs for which a start before has kept them: how many. */
+  private readonly keptEntries = new Map<string, number>()
 
   constructor(files: FileSystem, logger: Logger, directory: string) {
     this.files = files
     this.logger = logger
     this.directory = directory
     this.mark = new RedoMark(files, directory)
+    this.kept = new KeptRedo(files, directory)
   }
 
   private get path(): string { return `${this.directory}/${redoDirectoryName}` }
 
   /** Throws MR_LOG_REDO_CORRUPT or MR_LOG_REDO_MISSING when something that was on the disk is there no more. */
   read(directoryId: Uint8Array): void {
+    this.directoryId = Uint8Array.from(directoryId)
+    this.entries = entriesByLog(this.groups())
+    for (const [key, entries] of this.orRefuse(() => this.kept.read())) {
+      this.keptEntries.set(key, entries.length)
+      this.entries.set(key, [...entries, ...this.entries.get(key) ?? []])
+    }
+  }
+
+  private orRefuse<T>(run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      if (!(error instanceof RedoHole)) throw error
+      throw this.corrupt(error.message, error)
+    }
+  }
+
+  private groups(): RedoGroup[] {
     const there = this.files.stat(this.path)
     const needed = this.mark.read()
     if (there === undefined) {
       if (needed !== undefined) throw this.missing('there is none')
-      return
+      return []
     }
     if (there.kind !== 'directory') throw this.corrupt('it is no directory')
     const found: RedoGroup[] = []
@@ -50,7 +76,7 @@ export class RedoRecovery {
       if (this.files.stat(`${this.path}/${name}`)?.kind !== 'file') throw this.corrupt(`${name} is no file`)
       const bytes = readWhole(this.files, `${this.path}/${name}`) ?? new Uint8Array(0)
       sizes.set(name, bytes.length)
-      found.push(...groupsIn(bytes, directoryId))
+      found.push(...groupsIn(bytes, this.directoryId))
       foreign ||= found.length === 0 && groupsIn(bytes).next().done === false
     }
     if (found.length === 0 && foreign) {
@@ -62,15 +88,11 @@ export class RedoRecovery {
     if (needed !== undefined && names.length === 0) throw this.missing('it has no files')
     const cutOff = cutOffFile(sizes)
     if (found.length > 0 && cutOff !== undefined) throw this.corrupt(`the file ${cutOff} was cut off`)
-    try {
-      this.entries = entriesByLog(orderGroups(found))
-    } catch (error) {
-      if (!(error instanceof RedoHole)) throw error
-      throw this.corrupt(error.message, error)
-    }
+    const groups = this.orRefuse(() => orderGroups(found))
     // All are of one run.
     const run = found[0]?.run
     if (run !== undefined && needed?.run !== undefined && run !== needed.run) throw this.missing(`what is there was written by another run of the broker: ${run}, not ${needed.run}`)
+    return groups
   }
 
   private corrupt(reason: string, cause?: unknown): MillraceError {
@@ -92,14 +114,45 @@ export class RedoRecovery {
   /** It could not be put back. */
   giveBack(topicId: string, partition: number): void {
     this.taken.delete(planKey(topicId, partition))
+    this.refused.add(planKey(topicId, partition))
   }
 
-  /** Batches of logs that are not there, or not in service, and were not removed: they are put where somebody may look at them. `drawHex` gives 32 digits. */
-  quarantine(drawHex: () => string): void {
-    for (const [key, entries] of this.entries) {
-      if (this.taken.has(key)) continue
-      const plan = planLog(entries, { recoveryPoint: 0, startOffset: 0 })
-      if (plan.removed || plan.batches.length === 0) continue
+  /** Whether there are batches of a partition with this number that is not there, nor was removed. All logs that are there are taken. */
+  hasOrphansOf(partition: number): boolean {
+    for (const [key, plan] of this.orphans()) if (plan.partition === partition && !this.refused.has(key)) return true
+    return false
+  }
+
+  /** Whether there are batches of a log that nothing says of that it was removed. */
+  has(topicId: string, partition: number): boolean {
+    return this.planOf(planKey(topicId, partition)) !== undefined
+  }
+
+  private* orphans(): Generator<readonly [string, RedoPlan]> {
+    for (const key of this.entries.keys()) {
+      const plan = this.taken.has(key) ? undefined : this.planOf(key)
+      if (plan !== undefined) yield [key, plan]
+    }
+  }
+
+  private planOf(key: string): RedoPlan | undefined {
+    const entries = this.entries.get(key)
+    const plan = entries === undefined ? undefined : planLog(entries, { recoveryPoint: 0, startOffset: 0 })
+    return plan === undefined || plan.removed || plan.batches.length === 0 ? undefined : plan
+  }
+
+  /**
+   * Batches of logs that are not there, or not in service, and were not removed. Those that may be of a partition whose directory does not say for sure of which topic it
+   * is, `isAwaited` by its number, are kept for it: see `KeptRedo`. Others are put where somebody may look at them. `drawHex` gives 32 digits.
+   */
+  quarantine(drawHex: () => string, isAwaited: (partition: number) => boolean): void {
+    for (const [key, plan] of this.orphans()) {
+      const entries = this.entries.get(key)!
+      if (isAwaited(plan.partition) && !this.refused.has(key)) {
+        if (this.keptEntries.get(key) !== entries.length) this.kept.keep(key, entries, this.directoryId)
+        this.keptEntries.delete(key)
+        continue
+      }
       const topicId = uuidFromBytes(entries[0]!.topicId)
       const path = `${this.directory}/${markedDirectory(`redo-${topicId}`, plan.partition, drawHex(), 'stray')}`
       this.files.makeDirectory(path)
@@ -109,6 +162,7 @@ export class RedoRecovery {
     }
     this.entries.clear()
     this.taken.clear()
+    this.refused.clear()
   }
 
   /** Takes the files out of sight in one step: what they hold counts no more. */
@@ -116,6 +170,8 @@ export class RedoRecovery {
     const { files } = this
     for (const name of files.list(this.directory)) if (name.startsWith(`${redoDirectoryName}.`)) files.remove(`${this.directory}/${name}`)
     this.mark.remove()
+    this.kept.drop([...this.keptEntries.keys()])
+    this.keptEntries.clear()
     if (files.stat(this.path) === undefined) return
     const retired = `${this.path}.deleted`
     files.rename(this.path, retired)

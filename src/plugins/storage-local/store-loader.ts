@@ -3,7 +3,7 @@ import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { type LogDirectory } from './log-directory.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { type LogWorld } from './log-world.ts'
-import { hadRecords, parseTopicIds } from './lost-logs.ts'
+import { hadRecords, parseDoubtful, parseTopicIds } from './lost-logs.ts'
 
 /** Between two lines of progress while logs are loaded, and between two pauses for whatever else waits. */
 const progressMs = 1000
@@ -65,6 +65,8 @@ export class StoreLoader {
     const watermarks = data.readOffsets(data.watermarks) ?? new Map<string, number>()
     const cleanOffsets = data.readOffsets(data.cleanOffsets) ?? new Map<string, number>()
     const deleteHorizons = data.readOffsets(data.deleteHorizons) ?? new Map<string, number>()
+    const topicIdText = data.topicIds.read() ?? ''
+    const topicIds = parseTopicIds(topicIdText)
     const known = (name: string): KnownOfLog => ({
       clean: data.clean,
       cache: data.cache,
@@ -74,6 +76,7 @@ export class StoreLoader {
       highWatermark: watermarks.get(name) ?? 0,
       cleanedTo: cleanOffsets.get(name) ?? 0,
       nextHorizonMs: deleteHorizons.get(name) ?? Infinity,
+      named: topicIds.get(name),
     })
     const partitions = directory.partitions()
     if (!data.clean && partitions.length > 0) {
@@ -93,8 +96,8 @@ export class StoreLoader {
       this.cutBytes += report.cutBytes
       await this.breathe(directory, partitions.length)
     }
-    const here = new Set(partitions)
-    for (const [name, topicId] of parseTopicIds(data.topicIds.read() ?? '')) {
+    const here = new Set([...partitions, ...parseDoubtful(topicIdText)])
+    for (const [name, topicId] of topicIds) {
       if (!here.has(name) && hadRecords(known(name))) directory.lose(name, known(name), topicId)
     }
   }

@@ -238,7 +238,7 @@ export class Life {
         log.append(batch, 0, batch.length, { role: 'leader', leaderEpoch: Math.max(0, log.lastEpoch) })
       }
       log.raiseHighWatermark(log.endOffset)
-      log.deleteTo(log.endOffset)
+      log.deleteTo(log.endOffset - 1)
     })
     await this.attempt('delete topics', () => admin.deleteTopics(['doomed'], { timeoutMs: 2000 }))
     await this.sim.world.sleep(9000)
@@ -327,6 +327,7 @@ export class Life {
     for (const topic of ['loose', 'gone']) for (const partition of [0, 1]) await this.send(topic, partition, Array.from({ length: 8 }, () => 't'.repeat(400)))
     for (const topic of ['late', 'kept']) for (const partition of [0, 1]) await this.send(topic, partition, ['w'.repeat(300), 'z'.repeat(300)])
     for (const partition of [2, 3]) await this.send('kept', partition, ['w'.repeat(300), 'z'.repeat(300)])
+    await this.send('short', 1, ['w'.repeat(300)])
     const client = this.sim.client()
     await this.attempt('delete topics', () => client.admin().deleteTopics(['late'], { timeoutMs: 1500 }))
   }

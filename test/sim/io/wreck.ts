@@ -26,6 +26,8 @@ export function wreck(files: MemoryFileSystem): void {
       if (name.startsWith('loose-')) wreckLoose(files, path)
       // The redo log has records of a partition that is not there, and says of one that is there that it was removed.
       if (name.startsWith('gone-')) files.remove(path)
+      // What it says of its topic is not what its checksums say, and the redo log has records of it.
+      if (name === 'short-1') put(files, `${path}/partition.metadata`, new TextEncoder().encode(`topic_id: ${'A'.repeat(21)}Q`), 'version: 0\n'.length)
       if (/^late-\d+\..*-delete$/.test(name)) files.rename(path, `${data}/${name.split('.')[0]!}`)
     }
     files.makeDirectory(`${data}/old-${data === '/data' ? 0 : 1}.${'a'.repeat(32)}-delete`)

@@ -4,11 +4,10 @@ import { append, makeBatch } from '../../../../src/testkit/conformance/log-store
 import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
-import { bytesOf, makeStore, type TestStore } from './store-subjects.ts'
+import { makeStore, type TestStore } from './store-subjects.ts'
 
 const turns = async (count: number): Promise<void> => { for (let turn = 0; turn < count; turn++) await Promise.resolve() }
 const id = { topic: 't', topicId: 'AAAAAAAAAAAAAAAAAAAAAQ', partition: 0 }
-const other = { topic: 'kept', topicId: 'AAAAAAAAAAAAAAAAAAAAAg', partition: 0 }
 
 interface Life extends TestStore { readonly files: MemoryFileSystem }
 
@@ -28,33 +27,6 @@ async function one(log: SegmentedLog, batch = makeBatch(1)): Promise<void> {
  * conformance kit; replication will.
  */
 describe('known defects', () => {
-  it.fails('checksums that a power cut has torn into those of a deleted topic do not put a log out of service', async () => {
-    const timers = new ManualTimers()
-    const files = new MemoryFileSystem({ clock: timers.clock })
-    const { store } = await started(files, timers)
-    const fill = async (of: typeof id): Promise<void> => {
-      const log = store.create(of, topicSettings({}))
-      for (let count = 0; count < 5; count++) await one(log)
-      await store.flush()
-      log.raiseHighWatermark(5)
-    }
-    await fill(id)
-    timers.advance(61_000)
-    await turns(200)
-    await fill(other)
-    timers.advance(5000)
-    await turns(100)
-    const resume = files.stall()
-    timers.advance(56_000)
-    await turns(100)
-    const old = bytesOf(files, '/data/t-0/00000000000000000000.sum')
-    const left = files.afterCrash({ keepUnsynced: 'all' })
-    resume()
-    left.damage.overwrite('/data/kept-0/00000000000000000000.sum', 0, old)
-    const again = await started(left)
-    expect(again.store.find(other.topicId, 0)?.endOffset).toBe(5)
-  })
-
   it.fails('a producer snapshot that a truncation removed does not come back with a power cut', async () => {
     const batch = (producerId: number, baseSequence: number): Uint8Array => makeBatch([{ timestamp: 1000, value: `${producerId} ${baseSequence}` }], { producerId, producerEpoch: 0, baseSequence })
     const noRedo = { redoBytesMax: 0 }
