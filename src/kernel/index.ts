@@ -6,7 +6,7 @@ export {
 } from './plugin/define-plugin.ts'
 export { createHost, type HostOptions, type PluginHost } from './plugin/plugin-host.ts'
 export { describePluginSettings, type PluginSettingDescription } from './plugin/plugin-settings.ts'
-export { every, maybe, token, tokenName, type AnyToken, type Every, type Maybe, type Need, type Token } from './plugin/token.ts'
+export { every, maybe, token, tokenName, type AnyToken, type Every, type Maybe, type MethodList, type Need, type Token } from './plugin/token.ts'
 export * from './model/ids.ts'
 export * from './model/replay-machine.ts'
 export * from './model/topic-settings.ts'

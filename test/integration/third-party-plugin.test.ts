@@ -28,7 +28,7 @@ export const plugin = definePlugin({
   register({ provide }, config) {
     provide([Logger], [LogSink], (sink) => new AcmeLogger(sink, config.tag))
     const none = { add() {}, observe() {} }
-    provide([Metrics], [], () => ({ counter: () => none, histogram: () => none, forget() {}, gauge() {} }))
+    provide([Metrics], [], () => ({ counter: () => none, histogram: () => none, forget() {}, gauge() {}, counted() {} }))
   },
 })
 `
@@ -86,8 +86,8 @@ const config = (text: string): string => {
 }
 
 describe('packages of third parties', () => {
-  it('one named in the configuration replaces a plugin of ours, and another decorates a port', async () => {
-    config('preset: memory\nplugins:\n  - use: acme-telemetry\n    instead: observability\n  - acme-audit\nsettings:\n  acme-telemetry:\n    tag: ACME\n')
+  it.each(['memory', 'single-node'])('one named in the configuration replaces a plugin of ours in the preset %s, and another decorates a port', async (preset) => {
+    config(`preset: ${preset}\ndata: ${join(folder, 'data')}\n` + 'plugins:\n  - use: acme-telemetry\n    instead: observability\n  - acme-audit\nsettings:\n  acme-telemetry:\n    tag: ACME\n')
     const broker = await startBroker([], { cwd: join(folder, 'app') })
     try {
       execFileSync(process.execPath, [join(root, 'dist/cli/main.js'), 'topic', 'create', 'orders', '--partitions', '2', '--bootstrap', broker.bootstrap])
@@ -98,6 +98,13 @@ describe('packages of third parties', () => {
     expect(broker.log()).toMatch(/^ACME info audit: orders-1$/m)
     expect(broker.log()).not.toMatch(/"level":/)
     expect(broker.log()).toMatch(/^ACME info the broker has stopped in order$/m)
+  })
+
+  it('one that lacks a method of its port is refused by its own name', async () => {
+    writeFileSync(join(folder, 'app', 'old-telemetry.mjs'), acmeTelemetry.replace(', counted() {}', ''))
+    config('plugins:\n  - use: ./old-telemetry.mjs\n    instead: observability\nsettings:\n  acme-telemetry:\n    tag: ACME\n')
+    await expect(startBroker(['--data', join(folder, 'unused')], { cwd: join(folder, 'app') }))
+      .rejects.toThrow(/MR_HOST_PLUGIN_INVALID.*plugin acme-telemetry is not usable: what it gives as Metrics lacks the method counted of that port/)
   })
 
   it('a package that is not installed is refused with its name', async () => {

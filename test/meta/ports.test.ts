@@ -30,6 +30,13 @@ describe('the ports', () => {
     expect(ports.length).toBeGreaterThan(30)
   })
 
+  it('name all of their methods with their token, so that a composition refuses an object that lacks one', () => {
+    const texts = sourceFiles().filter((path) => path.startsWith('kernel/')).map((path) => readFileSync(join(root, 'src', path), 'utf8')).join('\n')
+    const tokens = [...texts.matchAll(/= token<(\w+)>\('\w+'(, \{)?/g)]
+    expect(tokens.length).toBeGreaterThan(30)
+    expect(tokens.filter(([, , methods]) => methods === undefined).map(([, name]) => name)).toEqual([])
+  })
+
   it(`have at most ${methodsMax} methods each: more is two ports`, () => {
     const large = ports.filter(({ methods }) => methods.length > methodsMax).map(({ name, methods }) => `${name} has ${methods.length}`)
     expect(large).toEqual([])

@@ -9,12 +9,14 @@ export interface Binding {
   readonly plugin: Plugin
   readonly self: AnyToken
   readonly as: readonly AnyToken[]
+  /** The ports that it implements: those of `as`, and the one that decorators took from it. */
+  readonly is: readonly AnyToken[]
   readonly needs: readonly Need[]
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the types were checked at the plugin's call
   readonly create: (...given: any[]) => unknown
 }
 
-interface Decorator extends Omit<Binding, 'as'> {
+interface Decorator extends Omit<Binding, 'as' | 'is'> {
   readonly port: AnyToken
   readonly order: number
   readonly alsoAs: readonly AnyToken[]
@@ -31,7 +33,7 @@ export class BindingRegistry {
         for (const port of as) this.#checkOffer(plugin, port)
         this.#checkNeeds(plugin, needs)
         const self = Symbol(`${plugin.name}: ${as.map(tokenName).join('+')}`) as AnyToken
-        this.#bindings.push({ plugin, self, as, needs, create: create as Binding['create'] })
+        this.#bindings.push({ plugin, self, as, is: as, needs, create: create as Binding['create'] })
       },
       decorate: (port, needs, create, alsoAs = []) => {
         const declared = plugin.decorates?.find((decoration) => decoration.port === port)
@@ -73,7 +75,7 @@ export class BindingRegistry {
       let inner = base.self
       decorators.forEach((decorator, index) => {
         const outermost = index === decorators.length - 1
-        result.push({ ...decorator, needs: [inner, ...decorator.needs], as: outermost ? [port, ...decorator.alsoAs] : decorator.alsoAs })
+        result.push({ ...decorator, needs: [inner, ...decorator.needs], is: [port, ...decorator.alsoAs], as: outermost ? [port, ...decorator.alsoAs] : decorator.alsoAs })
         inner = decorator.self
       })
     }

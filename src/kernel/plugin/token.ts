@@ -3,9 +3,22 @@ declare const carries: unique symbol
 /** A symbol that carries the type of what is bound to it. An interface of a port and its token share one name. */
 export type Token<T> = symbol & { readonly [carries]: (value: T) => T }
 
-export function token<T>(name: string): Token<T> {
-  return Symbol(name) as Token<T>
+/** The methods that an interface must have, each by its name: the compiler refuses a list that lacks one. */
+export type MethodList<T> = Readonly<Record<{
+  [K in keyof T]-?: undefined extends T[K] ? never : T[K] extends (...given: never[]) => unknown ? K : never
+}[keyof T], true>>
+
+const methods = new Map<symbol, readonly string[]>()
+
+/** With `required`, an object that lacks a method of the port is refused when it is made, in the name of the plugin that provides it. */
+export function token<T>(name: string, required?: MethodList<T>): Token<T> {
+  const made = Symbol(name) as Token<T>
+  if (required !== undefined) methods.set(made, Object.keys(required))
+  return made
 }
+
+/** The methods that what is bound to a token must have, as far as the token says. */
+export const methodsOf = (port: AnyToken): readonly string[] => methods.get(port) ?? []
 
 /** Asks for every contribution bound to a token, as an array in the order of the plugins; none gives an empty array. */
 export interface Every<T> {

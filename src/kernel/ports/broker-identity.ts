@@ -15,4 +15,4 @@ export interface BrokerIdentity {
    */
   readonly foundPartition?: string | undefined
 }
-export const BrokerIdentity = token<BrokerIdentity>('BrokerIdentity')
+export const BrokerIdentity = token<BrokerIdentity>('BrokerIdentity', {})

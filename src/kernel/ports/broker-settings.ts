@@ -31,4 +31,4 @@ export interface BrokerSettings {
   /** What a topic with these overrides comes to under this broker's defaults. The overrides were checked before. */
   topicSettings(overrides: ReadonlyMap<string, string>): TopicSettings
 }
-export const BrokerSettings = token<BrokerSettings>('BrokerSettings')
+export const BrokerSettings = token<BrokerSettings>('BrokerSettings', { text: true, integer: true, flag: true, list: true, entries: true, topicSettings: true })

@@ -7,7 +7,7 @@ export interface Clock {
   /** Milliseconds since an arbitrary start, with a fraction; never goes back. */
   monotonicMs(): number
 }
-export const Clock = token<Clock>('Clock')
+export const Clock = token<Clock>('Clock', { wallMs: true, monotonicMs: true })
 
 /** A timer that was set. Cancelling one that fired, or was cancelled, does nothing. */
 export interface Timer {
@@ -21,7 +21,7 @@ export interface Timers {
   /** Once, after the I/O events at hand were handled. In the order of the calls. */
   soon(callback: () => void): void
 }
-export const Timers = token<Timers>('Timers')
+export const Timers = token<Timers>('Timers', { after: true, soon: true })
 
 /** Randomness. Real ones are cryptographically strong; those of tests come from a seed. */
 export interface Random {
@@ -30,4 +30,4 @@ export interface Random {
   /** Fresh bytes that the caller owns. */
   bytes(length: number): Uint8Array
 }
-export const Random = token<Random>('Random')
+export const Random = token<Random>('Random', { fraction: true, bytes: true })

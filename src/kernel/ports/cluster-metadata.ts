@@ -72,4 +72,4 @@ export interface ClusterMetadata {
    */
   subscribe(listener: (image: ClusterImage, change: MetadataChange) => void): () => void
 }
-export const ClusterMetadata = token<ClusterMetadata>('ClusterMetadata')
+export const ClusterMetadata = token<ClusterMetadata>('ClusterMetadata', { image: true, subscribe: true })

@@ -32,4 +32,4 @@ export interface Compression {
   ): void
 }
 
-export const Compression = token<Compression>('Compression')
+export const Compression = token<Compression>('Compression', { available: true, compress: true, decompress: true, compressLater: true, decompressLater: true })

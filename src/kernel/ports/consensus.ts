@@ -52,4 +52,4 @@ export interface Consensus {
   /** What this node knows now of who leads; it may be out of date elsewhere. */
   status(): ConsensusStatus
 }
-export const Consensus = token<Consensus>('Consensus')
+export const Consensus = token<Consensus>('Consensus', { open: true, append: true, checkSpace: true, barrier: true, status: true })

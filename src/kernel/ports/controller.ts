@@ -65,4 +65,4 @@ export interface Controller {
   /** `count` producer ids that nobody had before and nobody will get again, from `first` on. */
   allocateProducerIds(nodeId: number, brokerEpoch: number): Promise<{ readonly first: number, readonly count: number }>
 }
-export const Controller = token<Controller>('Controller')
+export const Controller = token<Controller>('Controller', { createTopics: true, deleteTopics: true, confirmRemovals: true, registerBroker: true, allocateProducerIds: true })

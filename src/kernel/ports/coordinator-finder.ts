@@ -10,4 +10,4 @@ export interface CoordinatorFinder {
    */
   find(key: string, done: (error: unknown, nodeId: number) => void): void
 }
-export const CoordinatorFinder = token<CoordinatorFinder>('CoordinatorFinder')
+export const CoordinatorFinder = token<CoordinatorFinder>('CoordinatorFinder', { find: true })

@@ -32,7 +32,7 @@ export interface FileSystem {
   /** Bytes free for this user on the device of `path`. */
   freeBytes(path: string): number
 }
-export const FileSystem = token<FileSystem>('FileSystem')
+export const FileSystem = token<FileSystem>('FileSystem', { open: true, list: true, stat: true, makeDirectory: true, rename: true, remove: true, syncDirectory: true, freeBytes: true })
 
 /** An open file. Not to be used after `close`. Reads and writes name their position; there is no cursor. */
 export interface File {

@@ -13,4 +13,4 @@ export interface Hashing {
   /** Whether both are equal, in a time that depends on their lengths alone. */
   equal(a: Uint8Array, b: Uint8Array): boolean
 }
-export const Hashing = token<Hashing>('Hashing')
+export const Hashing = token<Hashing>('Hashing', { digest: true, hmac: true, pbkdf2: true, equal: true })

@@ -20,7 +20,7 @@ export interface HttpServer {
   /** Rejects with MR_NET_ADDRESS_IN_USE or MR_NET_LISTEN. A handler that rejects is answered with 500. */
   listen(at: Endpoint, handle: (request: HttpRequest) => Promise<HttpResponse>): Promise<Listener>
 }
-export const HttpServer = token<HttpServer>('HttpServer')
+export const HttpServer = token<HttpServer>('HttpServer', { listen: true })
 
 /** Contribution: a path of the operators' HTTP. */
 export interface AdminRoute {
@@ -31,7 +31,7 @@ export interface AdminRoute {
   readonly summary: string
   handle(request: HttpRequest): Promise<HttpResponse>
 }
-export const AdminRoute = token<AdminRoute>('AdminRoute')
+export const AdminRoute = token<AdminRoute>('AdminRoute', { handle: true })
 
 export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -61,4 +61,4 @@ export interface HttpClient {
    */
   ask(call: HttpCall, options: HttpAskOptions): Promise<HttpAnswer>
 }
-export const HttpClient = token<HttpClient>('HttpClient')
+export const HttpClient = token<HttpClient>('HttpClient', { ask: true })

@@ -38,4 +38,4 @@ export interface KeyValueEngine {
    */
   open(path: string, options?: { readonly create?: boolean }): Promise<KeyValueStore>
 }
-export const KeyValueEngine = token<KeyValueEngine>('KeyValueEngine')
+export const KeyValueEngine = token<KeyValueEngine>('KeyValueEngine', { open: true })

@@ -11,7 +11,7 @@ export interface Lifecycle {
   /** Nothing that needs it runs any more. Called also when `start` did not finish; must be safe to call twice. */
   stop(): Promise<void>
 }
-export const Lifecycle = token<Lifecycle>('Lifecycle')
+export const Lifecycle = token<Lifecycle>('Lifecycle', { start: true, stop: true })
 
 export interface Health {
   readonly state: 'ok' | 'degraded' | 'failed'
@@ -25,21 +25,21 @@ export interface HealthCheck {
   /** Must answer at once, from memory. */
   check(): Health
 }
-export const HealthCheck = token<HealthCheck>('HealthCheck')
+export const HealthCheck = token<HealthCheck>('HealthCheck', { check: true })
 
 /** Ends the broker: a broken invariant, or a failure that must not be survived. Never returns to normal work afterwards. */
 export interface FatalErrors {
   /** Logs, stops what can be stopped, and ends with exit code 1. The first call counts. */
   fatal(error: unknown, where: string): void
 }
-export const FatalErrors = token<FatalErrors>('FatalErrors')
+export const FatalErrors = token<FatalErrors>('FatalErrors', { fatal: true })
 
 /** Whether clients may be sent here; the composition root's. */
 export interface BrokerState {
   /** True from when every plugin has started until the stop begins. */
   ready(): boolean
 }
-export const BrokerState = token<BrokerState>('BrokerState')
+export const BrokerState = token<BrokerState>('BrokerState', { ready: true })
 
 /** Contribution: an address on which a plugin serves, for the ready line and for those who asked for port 0. */
 export interface ServedEndpoint {
@@ -47,4 +47,4 @@ export interface ServedEndpoint {
   /** Undefined until it listens. The first of several is the one that is told. */
   endpoint(): Endpoint | undefined
 }
-export const ServedEndpoint = token<ServedEndpoint>('ServedEndpoint')
+export const ServedEndpoint = token<ServedEndpoint>('ServedEndpoint', { endpoint: true })

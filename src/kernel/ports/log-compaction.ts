@@ -18,4 +18,4 @@ export interface LogCompaction {
   /** Compacts every log that is due now, the one with the largest dirty share first, and does not wait for a log that failed lately. One at a time: a call while one is under way shares its report. */
   compact(): Promise<CompactionReport>
 }
-export const LogCompaction = token<LogCompaction>('LogCompaction')
+export const LogCompaction = token<LogCompaction>('LogCompaction', { compact: true })

@@ -51,4 +51,4 @@ export interface LogStore {
   /** In the order of the settings, those out of service too. */
   directories(): readonly DirectoryStatus[]
 }
-export const LogStore = token<LogStore>('LogStore')
+export const LogStore = token<LogStore>('LogStore', { logs: true, find: true, create: true, remove: true, setAside: true, sweep: true, flush: true, directories: true })

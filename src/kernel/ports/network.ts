@@ -61,4 +61,4 @@ export interface Network {
   /** Rejects with MR_NET_CONNECT, also when `timeoutMs` has passed. */
   connect(to: Endpoint, options: { readonly timeoutMs: number, readonly tls?: TlsClientOptions }): Promise<Socket>
 }
-export const Network = token<Network>('Network')
+export const Network = token<Network>('Network', { listen: true, connect: true })

@@ -10,4 +10,4 @@ export interface PageCache {
    */
   cacheLife(path: string): string | undefined
 }
-export const PageCache = token<PageCache>('PageCache')
+export const PageCache = token<PageCache>('PageCache', { cacheLife: true })

@@ -26,4 +26,4 @@ export interface ProcessStats {
   /** Takes well under a millisecond; for whoever looks, not for hot paths. */
   read(): ProcessSample
 }
-export const ProcessStats = token<ProcessStats>('ProcessStats')
+export const ProcessStats = token<ProcessStats>('ProcessStats', { read: true })

@@ -67,7 +67,7 @@ export interface ProtocolHandler {
   /** The broker stops: answers what waits for something that may never come. Some requests may still come after it. */
   stopWaiting?(): void
 }
-export const ProtocolHandler = token<ProtocolHandler>('ProtocolHandler')
+export const ProtocolHandler = token<ProtocolHandler>('ProtocolHandler', { handle: true, failure: true })
 
 /** Gives requests to the same handlers without a socket: typed objects, no bytes encoded. */
 export interface RequestDispatcher {
@@ -81,4 +81,4 @@ export interface RequestDispatcher {
   /** What is served, as ApiVersions answers it. */
   versions(): ReadonlyMap<number, { readonly min: number, readonly max: number }>
 }
-export const RequestDispatcher = token<RequestDispatcher>('RequestDispatcher')
+export const RequestDispatcher = token<RequestDispatcher>('RequestDispatcher', { dispatch: true, versions: true })

@@ -51,4 +51,4 @@ export interface Replicator {
    */
   made(topicId: Uuid): Promise<void>
 }
-export const Replicator = token<Replicator>('Replicator')
+export const Replicator = token<Replicator>('Replicator', { replica: true, replicas: true, isMaking: true, made: true })

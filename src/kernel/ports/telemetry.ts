@@ -15,7 +15,7 @@ export interface Logger {
   /** A logger whose lines carry `fields` too. */
   child(fields: LogFields): Logger
 }
-export const Logger = token<Logger>('Logger')
+export const Logger = token<Logger>('Logger', { debug: true, info: true, warn: true, error: true, child: true })
 
 export type Labels = Readonly<Record<string, string>>
 
@@ -53,11 +53,11 @@ export interface Metrics {
   /** A counter that somebody keeps already, read when somebody looks. What it gives must not fall; its name ends in `_total`. */
   counted(name: string, help: string, read: () => number | readonly GaugeSample[]): void
 }
-export const Metrics = token<Metrics>('Metrics')
+export const Metrics = token<Metrics>('Metrics', { counter: true, histogram: true, forget: true, gauge: true, counted: true })
 
 /** Where finished log lines go: standard error of a process, memory in a test. */
 export interface LogSink {
   /** One line with its line end. In order; must not throw. */
   write(line: string): void
 }
-export const LogSink = token<LogSink>('LogSink')
+export const LogSink = token<LogSink>('LogSink', { write: true })

@@ -4,7 +4,8 @@ import { AssertionError } from '../../../../src/base/assert.ts'
 import { isMillraceError, MillraceError, type ErrorCode } from '../../../../src/kernel/errors/index.ts'
 import { definePlugin, type Plugin } from '../../../../src/kernel/plugin/define-plugin.ts'
 import { createHost } from '../../../../src/kernel/plugin/plugin-host.ts'
-import { every, maybe, token } from '../../../../src/kernel/plugin/token.ts'
+import { every, maybe, methodsOf, token, tokenName, type AnyToken } from '../../../../src/kernel/plugin/token.ts'
+import * as kernel from '../../../../src/kernel/index.ts'
 import { Clock, Timers } from '../../../../src/kernel/ports/clock.ts'
 import { Lifecycle } from '../../../../src/kernel/ports/lifecycle.ts'
 
@@ -218,5 +219,53 @@ describe('a plugin that fails while a composition is made', () => {
     const known = new MillraceError('MR_CONFIG_UNKNOWN', { key: 'a' })
     expect(() => createHost({ plugins: [world(), failing('create', known)] })).toThrow(known)
     expect(() => createHost({ plugins: [world(), failing('create', new AssertionError('invariant broken: x'))] })).toThrow(AssertionError)
+  })
+})
+
+describe('an object that lacks a method of its port', () => {
+  const ports = (Object.values(kernel) as unknown[]).filter((each): each is AnyToken => typeof each === 'symbol' && methodsOf(each as AnyToken).length > 0)
+  const multiBound = new Set<AnyToken>([kernel.Lifecycle, kernel.AdminRoute, kernel.HealthCheck, kernel.ProtocolHandler, kernel.CoordinatorFinder])
+  const lacking = (port: AnyToken, missing?: string): object => Object.fromEntries(methodsOf(port).filter((name) => name !== missing).map((name) => [name, () => undefined]))
+
+  const provider = (port: AnyToken, object: unknown): Plugin => definePlugin({
+    name: 'provider', contract: 1, summary: 'provides', config: noSettings, ...(multiBound.has(port) ? { contributes: [port] } : { provides: [port] }),
+    register({ provide }) { provide([port], [], () => object as never) },
+  })
+  // It asks for the port before anybody starts, as plugins do that keep an instrument.
+  const caller = (port: AnyToken, method: string): Plugin => definePlugin({
+    name: 'caller', contract: 1, summary: 'calls', config: noSettings, requires: [every(port)], provides: [Cache],
+    register({ provide }) { provide([Cache], [every(port)], (all) => { for (const each of all) (each as Record<string, () => void>)[method]!(); return { hits: 0 } }) },
+  })
+
+  it('the ports are found', () => {
+    expect(ports.length).toBeGreaterThan(25)
+    expect(methodsOf(kernel.Metrics)).toEqual(['counter', 'histogram', 'forget', 'gauge', 'counted'])
+  })
+
+  it('is refused in the name of who provides it, not of who calls it, for each method of each port', () => {
+    for (const port of ports.filter((each) => each !== Clock && each !== Timers)) {
+      for (const method of methodsOf(port)) {
+        expect(refusal(() => createHost({ plugins: [world(), caller(port, method), provider(port, lacking(port, method))] })))
+          .toBe(`MR_HOST_PLUGIN_INVALID: plugin provider is not usable: what it gives as ${tokenName(port)} lacks the method ${method} of that port; add it, or install a release of the plugin that has it`)
+      }
+    }
+  })
+
+  it('is refused where it is nothing at all, with all methods', () => {
+    expect(refusal(() => createHost({ plugins: [world(), provider(kernel.LogStore, undefined)] }))).toContain(`lacks the methods ${methodsOf(kernel.LogStore).join(', ')} of that port; add them`)
+  })
+
+  it('is refused behind a decorator, and as a decorator', () => {
+    const around = (missing?: string): Plugin => definePlugin({
+      name: 'around', contract: 1, summary: 'decorates', config: noSettings, decorates: [{ port: kernel.Network, order: 1 }],
+      register({ decorate }) { decorate(kernel.Network, [], () => lacking(kernel.Network, missing) as kernel.Network) },
+    })
+    expect(refusal(() => createHost({ plugins: [world(), around(), provider(kernel.Network, lacking(kernel.Network, 'connect'))] }))).toContain('plugin provider is not usable: what it gives as Network lacks the method connect')
+    expect(refusal(() => createHost({ plugins: [world(), around('listen'), provider(kernel.Network, lacking(kernel.Network))] }))).toContain('plugin around is not usable: what it gives as Network lacks the method listen')
+  })
+
+  it('is accepted with all of its methods, of a class or a proxy too', () => {
+    class Net { listen(): void {} connect(): void {} }
+    for (const object of [new Net(), new Proxy(new Net(), {})]) createHost({ plugins: [world(), provider(kernel.Network, object)] })
   })
 })
