@@ -143,7 +143,7 @@ export const errorTable = {
   MR_PROTOCOL_UNWRITABLE: row('request', false, 42, 400, 'cannot write {what}: {reason}'),
   // record batches
   MR_RECORD_BATCH_INVALID: row('request', false, 87, 400, 'invalid record batch: {reason}'),
-  MR_RECORD_CODEC_UNAVAILABLE: row('operational', false, 76, 501, 'no {codec} codec is installed; install the optional package {package}'),
+  MR_RECORD_CODEC_UNAVAILABLE: row('operational', false, 76, 501, 'the codec {codec} is not there; {remedy}'),
   MR_RECORD_CORRUPT: row('request', true, 2, 400, 'corrupt record batch: {reason}'),
   MR_RECORD_DECOMPRESSED_TOO_LARGE: row('request', false, 10, 413, 'the batch decompresses to more than {limit} bytes; send fewer records in one batch'),
   MR_RECORD_TIMESTAMP_INVALID: row('request', false, 32, 400, 'invalid timestamp in a record batch: {reason}; correct it, or change message.timestamp.before.max.ms or message.timestamp.after.max.ms of the topic'),

@@ -69,9 +69,14 @@ export function reasonOf(error: unknown): string {
 /** What a client has sent may be in a message, which goes into logs and answers: not all of it where it is long. */
 const detailLengthMax = 1000
 
+/**
+ * A placeholder that stands right behind a word or another placeholder adds to it, and may be empty: `{key}{suggestion}`. One that stands by itself is
+ * shown empty as `""`, so that no sentence has a hole.
+ */
 function fillTemplate(template: string, details: ErrorDetails): string {
-  return template.replace(/\{(\w+)\}/g, (_all, name: string) => {
+  return template.replace(/(?<=([\w}])?)\{(\w+)\}/g, (_all, before: string | undefined, name: string) => {
     const text = String(details[name] ?? '')
+    if (text === '' && before === undefined) return '""'
     return text.length <= detailLengthMax ? text : `${text.slice(0, detailLengthMax)}…`
   })
 }

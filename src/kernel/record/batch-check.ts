@@ -5,7 +5,7 @@ import {
   baseOffsetOf, baseSequenceOf, baseTimestampOf, batchBytesOf, batchHeaderBytes, codecOf, crcValid, isControl, isLogAppendTime,
   lastOffsetDeltaOf, magicOf, maxTimestampOf, producerIdOf, putLogAppendTime, putMaxTimestamp, recordsCountOf,
 } from './batch-header.ts'
-import { codecLz4, codecName, isCodec, type CompressionCodec } from './compression-codec.ts'
+import { codecLz4, codecName, isCodec, noCompressionRemedy, type CompressionCodec } from './compression-codec.ts'
 import { lz4BlocksIndependent } from './decompressed-bound.ts'
 import { decompressedBytesMax, recordErrorsMax } from './record-limits.ts'
 import { lookAtRecords, skim, skimRecords } from './record-skim.ts'
@@ -30,6 +30,8 @@ export class BatchCheck {
   /** Why the batch is refused; undefined when it is not. */
   code: ErrorCode | undefined
   reason = ''
+  /** Details of an error that somebody else gave: its message is made of them again. */
+  private thrown: ErrorDetails | undefined
   /** The first record that is at fault; -1 when it is not the fault of one. */
   recordIndex = -1
   /** All records at fault, up to a bound; for the RecordErrors of a Produce answer. Overwritten by the next check. */
@@ -56,7 +58,7 @@ export class BatchCheck {
     const start = at + batchHeaderBytes
     if (this.codec === 0) return this.checkRecords(bytes, at, bytes, start, at + length, rules, nowMs)
     if (this.compression === undefined) {
-      return this.refuse('MR_RECORD_CODEC_UNAVAILABLE', `no ${codecName(this.codec)} codec is there`)
+      return this.refuse('MR_RECORD_CODEC_UNAVAILABLE', `no ${codecName(this.codec)} codec is there`, { remedy: noCompressionRemedy })
     }
     try {
       const records = this.compression.decompress(this.codec, bytes.subarray(start, at + length), this.limitBytes)
@@ -114,7 +116,7 @@ export class BatchCheck {
     if (!isMillraceError(error)) throw error
     // The CRC was right: sent again, the bytes would be the same. So it is an invalid batch and not a corrupt one, which clients retry.
     if (error.code === 'MR_RECORD_CORRUPT') return this.refuse('MR_RECORD_BATCH_INVALID', `its records can not be decompressed: ${reasonOf(error)}`)
-    return this.refuse(error.code, reasonOf(error))
+    return this.refuse(error.code, reasonOf(error), error.details)
   }
 
   /** What the last check found. */
@@ -141,7 +143,7 @@ export class BatchCheck {
   details(topic: string, rules: Rules, sizeBytes: number): ErrorDetails {
     return {
       reason: this.reason, topic, size: sizeBytes,
-      limit: this.refusal === 'MR_RECORD_TOO_LARGE' ? rules.maxMessageBytes : this.limitBytes, codec: codecName(this.codec), package: '',
+      limit: this.refusal === 'MR_RECORD_TOO_LARGE' ? rules.maxMessageBytes : this.limitBytes, codec: codecName(this.codec), ...this.thrown,
     }
   }
 
@@ -176,13 +178,15 @@ export class BatchCheck {
   private begin(): void {
     this.code = undefined
     this.reason = ''
+    this.thrown = undefined
     this.recordIndex = -1
     this.recordsChecked = false
     if (this.badRecords.length > 0) this.badRecords.length = 0
   }
 
-  private refuse(code: ErrorCode, reason: string): false {
+  private refuse(code: ErrorCode, reason: string, thrown?: ErrorDetails): false {
     this.code = code
+    this.thrown = thrown
     this.reason = reason
     return false
   }

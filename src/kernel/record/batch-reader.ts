@@ -3,7 +3,7 @@ import { type Compression } from '../ports/compression.ts'
 import {
   baseOffsetOf, baseTimestampOf, batchBytesOf, batchHeaderBytes, codecOf, isLogAppendTime, magicOf, maxTimestampOf, recordsCountOf,
 } from './batch-header.ts'
-import { codecName, isCodec } from './compression-codec.ts'
+import { codecName, isCodec, noCompressionRemedy } from './compression-codec.ts'
 import { readHeaders, StoredRecord, type LogRecord, type RecordHeader } from './log-record.ts'
 import { decompressedBytesMax } from './record-limits.ts'
 import { cursor, longer, recordLengthMin, skipHeaders, varint, varlong } from './record-varint.ts'
@@ -52,7 +52,7 @@ export class BatchReader {
     const codec = codecOf(bytes, at)
     if (codec === 0) return this.openRecords(bytes, at, bytes, at + batchHeaderBytes, end)
     if (!isCodec(codec)) throw corrupt(`unknown codec ${String(codec)}`)
-    if (this.compression === undefined) throw new MillraceError('MR_RECORD_CODEC_UNAVAILABLE', { codec: codecName(codec), package: 'none configured' })
+    if (this.compression === undefined) throw new MillraceError('MR_RECORD_CODEC_UNAVAILABLE', { codec: codecName(codec), remedy: noCompressionRemedy })
     const records = this.compression.decompress(codec, bytes.subarray(at + batchHeaderBytes, end), this.limitBytes)
     return this.openRecords(bytes, at, records, 0, records.length)
   }

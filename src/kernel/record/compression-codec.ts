@@ -11,6 +11,9 @@ export const codecZstd: CompressionCodec = 4
 
 const names: readonly CompressionName[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
 
+/** What to do where a compressed batch meets an object that was made without a Compression. */
+export const noCompressionRemedy = 'give whatever reads the batch a Compression'
+
 export function isCodec(codec: number): codec is CompressionCodec {
   return codec >= 0 && codec < names.length
 }

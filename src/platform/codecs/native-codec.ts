@@ -20,7 +20,7 @@ export function loadOptional<T>(load: LoadPackage, name: string, codec: Compress
   try {
     return load(name) as T
   } catch (error) {
-    throw new MillraceError('MR_RECORD_CODEC_UNAVAILABLE', { codec: codecName(codec), package: name }, error)
+    throw new MillraceError('MR_RECORD_CODEC_UNAVAILABLE', { codec: codecName(codec), package: name, remedy: `install the optional package ${name}` }, error)
   }
 }
 

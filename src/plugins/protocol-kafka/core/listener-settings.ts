@@ -50,10 +50,7 @@ export function planListeners({ listeners, advertised, protocols, insecure }: Li
   }
   return bound.map((listen) => {
     const advertisedAs = told.find((address) => address.name === listen.name)
-    if (isWildcard((advertisedAs ?? listen).host)) {
-      throw invalid('advertised.listeners', advertised.join(','), `clients can not be sent to ${
-        (advertisedAs ?? listen).host || 'all addresses'}; name the host under which they reach ${listen.name}`)
-    }
+    if (isWildcard((advertisedAs ?? listen).host)) throw unreachable(listen, advertisedAs, advertised)
     return { listen, advertised: advertisedAs }
   })
 }
@@ -78,6 +75,14 @@ function checkProtocols(bound: readonly ListenerAddress[], text: string): void {
       })
     }
   }
+}
+
+/** Clients are sent to the advertised address, or to that of the listener: it must be one that they can connect to. */
+function unreachable(listen: ListenerAddress, advertisedAs: ListenerAddress | undefined, advertised: readonly string[]): MillraceError {
+  const { host, port } = advertisedAs ?? listen
+  const value = advertisedAs === undefined ? `${listen.name}://${host}:${port}` : advertised.join(',')
+  const remedy = `say with --advertise HOST:PORT (advertise: 'HOST:PORT', or advertised.listeners) where they reach ${listen.name}`
+  return invalid(advertisedAs === undefined ? 'listeners' : 'advertised.listeners', value, `clients can not be sent to ${host || 'all addresses'}; ${remedy}`)
 }
 
 export function isLoopback(host: string): boolean {

@@ -3,7 +3,7 @@ import { type TopicSettings } from '../../../kernel/model/topic-settings.ts'
 import { type Compression } from '../../../kernel/ports/compression.ts'
 import { type BatchCheck, type BatchFindings } from '../../../kernel/record/batch-check.ts'
 import { batchHeaderBytes, codecOf } from '../../../kernel/record/batch-header.ts'
-import { codecName, codecNamed, codecNone, type CompressionCodec, compressInlineBytesMax, decompressesInline } from '../../../kernel/record/compression-codec.ts'
+import { codecNamed, codecNone, type CompressionCodec, compressInlineBytesMax, decompressesInline } from '../../../kernel/record/compression-codec.ts'
 import { batchWithRecords } from '../../../kernel/record/rebuild-batch.ts'
 
 /** A batch that is to be stored in another codec than it came in. Its header has passed the check. */
@@ -27,6 +27,8 @@ export interface Recoding {
  * limit of decompressed bytes in memory, and a slow codec keeps a thread for seconds: the others of the pool are left to the syncs of the log.
  */
 const underWayMax = 2
+const nothing = new Uint8Array(0)
+
 /** Copying alone is cheap, so that memory is what bounds it. */
 const inlineBytesMax = 2 * 1024 * 1024
 
@@ -52,7 +54,8 @@ export class Recoder {
   now(recoding: Recoding): boolean {
     const { records, settings } = recoding
     const codec = targetOf(recoding)
-    if (!this.compression.available(codec)) throw new MillraceError('MR_RECORD_CODEC_UNAVAILABLE', { codec: codecName(codec), package: '' })
+    // It says which package is missing; nothing was decompressed for it.
+    if (!this.compression.available(codec)) this.compression.compress(codec, nothing)
     const present = codecOf(records, 0)
     const stored = records.subarray(batchHeaderBytes)
     const bytesMax = Math.min(inlineBytesMax, this.decompressedBytesMax, compressInlineBytesMax(codec, settings.compressionLevel))

@@ -9,6 +9,11 @@ it('a message is the same whether the error is made or only answered with, and r
   expect(new MillraceError('MR_TOPIC_NAME_INVALID', details).details).toBe(details)
 })
 
+it('a message shows a detail that is empty as such, and nothing for one that only adds to a word', () => {
+  expect(errorText('MR_CONFIG_INVALID', { key: 'listeners', value: '', reason: 'no' })).toBe('invalid value "" for listeners: no')
+  expect(errorText('MR_CONFIG_UNKNOWN', { key: 'a', suggestion: '' })).toBe('unknown setting a')
+})
+
 describe('an error inside of another', () => {
   it('adds its reason alone where it has one', () => {
     expect(reasonOf(new MillraceError('MR_NET_CLOSED', { host: 'a', port: 1, reason: 'ECONNRESET' }))).toBe('ECONNRESET')

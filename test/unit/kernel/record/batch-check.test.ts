@@ -170,6 +170,17 @@ describe('BatchCheck', () => {
     const none = new BatchCheck()
     expect([none.check(bytes, 0, bytes.length, rules, nowMs), none.code]).toEqual([false, 'MR_RECORD_CODEC_UNAVAILABLE'])
     expect(none.error('t', rules, 1).row.kafka).toBe(76)
+    expect(none.error('t', rules, 1).message).toBe('the codec gzip is not there; give whatever reads the batch a Compression')
+  })
+
+  test('without the package of a codec the refusal says which to install, and the next one does not', () => {
+    const bytes = build([sample('a')], { codec: codecLz4 }, new BatchBuilder(compression))
+    const bare = new BatchCheck(new NodeCompression(() => { throw new Error('no such package') }))
+    expect(bare.check(bytes, 0, bytes.length, rules, nowMs)).toBe(false)
+    expect(bare.error('t', rules, 1).message).toBe('the codec lz4 is not there; install the optional package lz4-napi')
+    bytes[20]! ^= 1
+    expect(bare.check(bytes, 0, bytes.length, rules, nowMs)).toBe(false)
+    expect(bare.details('t', rules, 1)).not.toHaveProperty('package')
   })
 
   test('an LZ4 frame with linked blocks is refused, as every Java reader would', () => {

@@ -195,6 +195,15 @@ describe('batches', () => {
     expect((await answerTo(broker, batchOf(['x'], { codec: 3 }), { version: 3 })).errorCode).toBe(0)
   })
 
+  it.each([['snappy', 2, 'snappy'], ['lz4', 3, 'lz4-napi']] as const)('a codec without its package (%s) is 76 and says which to install, whether it is the batch\'s or the topic\'s', async (codec, id, packageName) => {
+    const broker = await TestBroker.start({ compression: new NodeCompression(() => { throw new Error('no such package') }) })
+    broker.cluster.topic('t')
+    broker.cluster.topic('rebuilt', 1, { compressionType: codec, maxMessageBytes: 4_000_000 })
+    for (const [batch, topic] of [[batchOf(['x'], { codec: id }), 't'], [batchOf(['x']), 'rebuilt'], [batchOf(['x'.repeat(3_000_000)]), 'rebuilt']] as const) {
+      expect(await answerTo(broker, batch, { topic })).toMatchObject({ errorCode: 76, errorMessage: `the codec ${codec} is not there; install the optional package ${packageName}` })
+    }
+  })
+
   it('compressed batches are stored as they came, or in the codec of the topic', async () => {
     const broker = await TestBroker.start()
     const [asIs] = broker.cluster.topic('t')
