@@ -3,8 +3,7 @@ import { uuidFromBytes } from '../base/uuid.ts'
 import { type BrokerSettingsMap, type SettingsLayer } from '../kernel/config/broker-settings-map.ts'
 import { storeLimits } from '../kernel/config/store-limits.ts'
 import { type Plugin } from '../kernel/plugin/define-plugin.ts'
-import { createHost, settingsOfNobody, type PluginHost } from '../kernel/plugin/plugin-host.ts'
-import { pluginSettingFaults } from '../kernel/plugin/plugin-settings.ts'
+import { createHost, type PluginHost } from '../kernel/plugin/plugin-host.ts'
 import { Random } from '../kernel/ports/clock.ts'
 import { FileSystem } from '../kernel/ports/file-system.ts'
 import { type BrokerIdentity } from '../kernel/ports/broker-identity.ts'
@@ -15,12 +14,14 @@ import { Broker } from './broker.ts'
 import { type BrokerOptions, type PresetName } from './broker-options.ts'
 import { brokerSettings } from './broker-settings-layers.ts'
 import { drawnClusterId, findCluster, type FoundCluster } from './cluster-id.ts'
+import { describeComposition, type CompositionDescription } from './composition-description.ts'
 import { copiesWarnings } from './copies-warnings.ts'
 import { faultOf, throwFirst, type ConfigFault, type FaultSink } from './config-fault.ts'
 import { checkDirectoriesDiffer } from './data-directories.ts'
 import { refuseLostIdentity } from './lost-identity.ts'
 import { checkOptions } from './options-check.ts'
 import { loadPlugins } from './plugin-catalog.ts'
+import { pluginSettingsOf, withoutFaults, type LayeredPluginSettings } from './plugin-settings-layers.ts'
 import { rootPlugin } from './root-plugin.ts'
 import { checkAddressesDiffer } from './same-address.ts'
 
@@ -36,7 +37,7 @@ export interface Composition {
   /** The world: clock, files, network, … Default: this machine's. */
   readonly platform?: Plugin
   readonly defaults?: Pick<BrokerOptions, 'http' | 'logLevel'>
-  /** Drives the compiler warm before the first client comes. */
+  /** Drives the compiler warm before the first client comes; false where the command line says so, nothing where nobody does. */
   readonly warmUp?: boolean
 }
 
@@ -45,8 +46,10 @@ export interface ComposedBroker {
   readonly settings: BrokerSettingsMap
   readonly plugins: readonly Plugin[]
   readonly pluginSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  /** Of each plugin the keys of its settings that nobody configured: the preset and the way of starting give them. */
-  readonly presetKeys: Readonly<Record<string, readonly string[]>>
+  /** Of each plugin, where the values of its settings come from; what is not there stands at the plugin's own default. */
+  readonly pluginSources: LayeredPluginSettings['sources']
+  /** What it is made of, in words, and who said so. */
+  readonly composition: CompositionDescription
   /** What is set and has no effect, or one that nobody wants; a sentence each. */
   readonly warnings: readonly string[]
   /** `also`: plugins beside those of the composition. */
@@ -75,14 +78,16 @@ export async function examineComposition(composition: Composition, onFault: Faul
   const { file = {}, commandLine = {}, directory = workingDirectory() } = composition
   const preset = commandLine.preset ?? file.preset ?? 'single-node'
   const pluginFaults: ConfigFault[] = []
-  const chosen = await loadPlugins({ ...file, ...commandLine, preset }, directory, (error, key) => { pluginFaults.push({ key, error }) })
+  const loaded = await loadPlugins({ ...file, ...commandLine, preset }, directory, (error, key) => { pluginFaults.push({ key, error }) })
+  const chosen = loaded.map(({ plugin }) => plugin)
   const limits = storeLimits(chosen.find(({ provides }) => provides?.includes(LogStore)))
   const settings = brokerSettings({ preset, file, environment: composition.environment, commandLine }, onFault, limits)
   if (composition.platform === undefined) faultOf(() => { checkDirectoriesDiffer(settings.list('log.dirs'), (path) => realPath(workingDirectory(), path)) }, 'broker.log.dirs', onFault)
   const platform = composition.platform ?? (await import('../platform/node-platform-plugin.ts')).nodePlatform
   for (const { error, key } of pluginFaults) onFault(error, key)
   const plugins = [platform, ...chosen]
-  const { given: configured, presetKeys } = settingsOfPlugins(composition, plugins)
+  const { defaults = {}, warmUp } = composition
+  const { given: configured, sources: pluginSources } = pluginSettingsOf({ preset, file, commandLine, defaults, warmUp, isThisMachine: composition.platform === undefined }, plugins)
   const pluginSettings = withoutFaults(configured, plugins, (error, key) => {
     // Settings may be for a plugin that could not be loaded.
     if (pluginFaults.length === 0 || error.code !== 'MR_HOST_PLUGIN_NOT_FOUND') onFault(error, key)
@@ -90,7 +95,7 @@ export async function examineComposition(composition: Composition, onFault: Faul
   checkAddressesDiffer(settings, pluginSettings['admin-http']?.['listen'], onFault)
   const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins), ...copiesWarnings(settings, plugins)]
   return {
-    settings, plugins, pluginSettings, presetKeys, warnings,
+    settings, plugins, pluginSettings, pluginSources, warnings, composition: describeComposition(file, commandLine, platform, loaded),
     create: (also = []) => make({ settings, plugins: [...plugins, ...also], pluginSettings, preset, warnings }),
   }
 }
@@ -101,63 +106,7 @@ function unusedDirectories(settings: BrokerSettingsMap, plugins: readonly Plugin
   return isNamed && plugins.some(({ name }) => name === 'storage-memory') ? ['log.dirs has no effect here: storage-memory keeps nothing on disk'] : []
 }
 
-interface SettingsOfPlugins {
-  readonly given: Record<string, Record<string, unknown>>
-  readonly presetKeys: Record<string, string[]>
-}
-
-/** What the composition says, with what the options say over it. */
-function settingsOfPlugins({ file = {}, commandLine = {}, defaults = {}, warmUp = false, platform }: Composition, plugins: readonly Plugin[]): SettingsOfPlugins {
-  const has = (name: string): boolean => plugins.some((plugin) => plugin.name === name)
-  const isVolatile = (commandLine.preset ?? file.preset) === 'memory' && platform === undefined
-  const [inFile, onCommandLine] = [file, commandLine].map(shortSettings)
-  const preset: Record<string, Record<string, unknown>> = {
-    'observability': { logLevel: defaults.logLevel },
-    'admin-http': { listen: defaults.http },
-    'protocol-kafka': { warmup: warmUp },
-    'platform': { keyValue: isVolatile ? 'volatile' : undefined },
-    // Where nothing is kept there is no path either; it shows in the log.
-    'coordination-single': { path: isVolatile ? '(memory)' : undefined },
-  }
-  const given: Record<string, Record<string, unknown>> = {}
-  const presetKeys: Record<string, string[]> = {}
-  for (const name of new Set([...Object.keys(preset).filter(has), ...Object.keys(file.settings ?? {}), ...Object.keys(commandLine.settings ?? {})])) {
-    const configured = { ...inFile![name], ...file.settings?.[name], ...onCommandLine![name], ...commandLine.settings?.[name] }
-    given[name] = { ...defined(preset[name]), ...configured }
-    presetKeys[name] = Object.keys(given[name]).filter((key) => !Object.hasOwn(configured, key))
-  }
-  return { given, presetKeys }
-}
-
-/** What the short options say, as settings of plugins. */
-const shortSettings = ({ logLevel, http, insecure }: BrokerOptions): Record<string, Record<string, unknown>> => ({
-  'observability': defined({ logLevel }),
-  'admin-http': defined({ listen: http, insecure }),
-  'protocol-kafka': defined({ insecure }),
-})
-
-const defined = (settings: Readonly<Record<string, unknown>> = {}): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
-
-/** A setting that is wrong is left at its default. */
-function withoutFaults(given: Readonly<Record<string, Record<string, unknown>>>, plugins: readonly Plugin[], onFault: FaultSink): Record<string, Record<string, unknown>> {
-  const right: Record<string, Record<string, unknown>> = {}
-  for (const [name, settings] of Object.entries(given)) {
-    const plugin = plugins.find((each) => each.name === name)
-    if (plugin === undefined) {
-      onFault(settingsOfNobody(name, plugins), `settings.${name}`)
-      continue
-    }
-    // What is no plugin at all is refused when the broker is made.
-    const faults = typeof plugin.config?.safeParse === 'function' ? pluginSettingFaults(plugin, settings) : []
-    for (const error of faults) onFault(error, `settings.${name}.${String(error.details['key'])}`)
-    const wrong = faults.map((error) => `${String(error.details['key'])}.`)
-    right[name] = Object.fromEntries(Object.entries(settings).filter(([key]) => !wrong.some((each) => each.startsWith(`${key}.`))))
-  }
-  return right
-}
-
-interface Parts extends Omit<ComposedBroker, 'create' | 'presetKeys'> {
+interface Parts extends Omit<ComposedBroker, 'create' | 'pluginSources' | 'composition'> {
   readonly preset: PresetName
 }
 

@@ -27,33 +27,48 @@ export const presets: Readonly<Record<PresetName, readonly string[]>> = {
   'memory': ['storage-memory', ...common],
 }
 
+export interface LoadedPlugin {
+  readonly plugin: Plugin
+  /** The package or path that it came from; undefined for one that was given as an object. */
+  readonly use: string | undefined
+  /** Of the preset, or which of `plugins` it is. */
+  readonly isOfPreset: boolean
+  /** The name of the preset's plugin that it stands for. */
+  readonly instead: string | undefined
+}
+
 /**
  * Loads the plugins of a composition. `directory` is where names of packages and relative paths are resolved from. `onFault` is told of each that
  * cannot be had, with the key of the options that names it.
  */
-export async function loadPlugins(options: BrokerOptions, directory: string, onFault: FaultSink = throwFault): Promise<readonly Plugin[]> {
+export async function loadPlugins(options: BrokerOptions, directory: string, onFault: FaultSink = throwFault): Promise<readonly LoadedPlugin[]> {
   const names = presets[options.preset ?? 'single-node']
   const replacements = new Map<string, Wanted>()
   const additions: Wanted[] = []
   for (const [index, choice] of (options.plugins ?? []).entries()) {
     const key = `plugins.${index}`
     if (!isReplacement(choice)) additions.push({ key, use: choice })
-    else if (isOfPreset(choice.instead, names, key, onFault)) replacements.set(choice.instead, { key, use: choice.use })
+    else if (isOfPreset(choice.instead, names, key, onFault)) replacements.set(choice.instead, { key, ...choice })
   }
   const without = (options.without ?? []).filter((name, index) => isOfPreset(name, names, `without.${index}`, onFault))
   const chosen = names.filter((name) => !without.includes(name)).map((name): Wanted => replacements.get(name) ?? { key: 'preset', use: name })
-  const loaded = await Promise.all([...chosen, ...additions].map(({ key, use }) => load(use, directory).catch((error: unknown) => {
-    if (!isMillraceError(error)) throw error
-    onFault(error, key)
-    return undefined
-  })))
-  return loaded.filter((plugin) => plugin !== undefined)
+  const loaded = await Promise.all([...chosen, ...additions].map(async ({ key, use, instead }): Promise<LoadedPlugin | undefined> => {
+    try {
+      return { plugin: await load(use, directory), use: typeof use === 'string' ? use : undefined, isOfPreset: key === 'preset', instead }
+    } catch (error) {
+      if (!isMillraceError(error)) throw error
+      onFault(error, key)
+      return undefined
+    }
+  }))
+  return loaded.filter((each) => each !== undefined)
 }
 
 interface Wanted {
   readonly use: string | Plugin
-  /** Where the options name it. */
+  /** Where the options name it, or `preset`. */
   readonly key: string
+  readonly instead?: string
 }
 
 async function load(use: string | Plugin, directory: string): Promise<Plugin> {

@@ -81,13 +81,36 @@ describe('config', () => {
     const json = jsonOf(await cli([...args, '-o', 'json'], { cwd: folder })) as { broker: { name: string, doc: string }[], plugins: { doc: string }[] }
     expect(json.broker).toContainEqual(expect.objectContaining({ name: 'num.partitions', value: '8', source: 'file', effect: 'works', type: 'int' }))
     expect(json.broker.length).toBeGreaterThan(100)
-    const page = readFileSync(join(root, 'docs/config.md'), 'utf8').split('\n## Brokers\n')[1]!
+    const page = readFileSync(join(root, 'docs/config.md'), 'utf8').split('\n## Brokers\n')[1]!.split('\n## Plugins\n')[0]!
     const listed = [...page.matchAll(/^\| `([^`]+)`/gm)].map((found) => found[1]!)
     expect(json.broker.map((each) => each.name)).toEqual(listed.sort())
     expect(Number(/^(\d+) settings/m.exec(page)?.[1])).toBe(json.broker.length)
-    const all = (await cli([...args, '--all'], { cwd: folder })).stdout.split('\nplugin and setting')[0]!
-    expect(all.split('\n').filter((line) => /^[a-z.]+ +\S/.test(line) && !line.startsWith('broker setting'))).toHaveLength(json.broker.length)
+    const all = /^broker setting .*\n([^]*?)\n\nplugin and setting /m.exec((await cli([...args, '--all'], { cwd: folder })).stdout)![1]!
+    expect(all.split('\n')).toHaveLength(json.broker.length)
     expect([...json.broker, ...json.plugins].filter((each) => each.doc.length < 10)).toEqual([])
+  })
+
+  it('print begins with the preset and the plugins: what each does, where it comes from, what it replaces, and what is left out', async () => {
+    const at = join(folder, 'composed')
+    mkdirSync(at)
+    const head = `import { z } from '${import.meta.resolve('zod')}'\n`
+    const plugin = "export const plugin = { name: 'my-http', contract: 1, summary: 'My own pages.', config: z.object({ color: z.string().default('red').describe('Of the pages.') }), register() {} }\n"
+    writeFileSync(join(at, 'my.mjs'), head + plugin)
+    writeFileSync(join(at, 'millrace.config.yaml'), 'plugins: [{ use: ./my.mjs, instead: admin-http }]\nwithout: [retention]\nsettings:\n  my-http: { color: blue }\n')
+    const text = (await cli(['config', 'print', '--preset', 'memory', '--log-level', 'error'], { cwd: at })).stdout
+    expect(text).toMatch(/^configuration file: .*\npreset: memory \(command line\)\n\nplugin +source +what it does\nplatform +default +This machine/)
+    expect(text).toMatch(/^storage-memory +preset +Keeps partition logs in memory.*$/m)
+    expect(text).toMatch(/^my-http \(\.\/my\.mjs\) +file +My own pages\. In place of admin-http\.$/m)
+    expect(text).toMatch(/^retention +file +Left out\.$/m)
+    expect(text).toMatch(/^ {2}color +"blue" +file +Of the pages\.$/m)
+    expect(text).toMatch(/^ {2}logLevel +"error" +command line /m)
+    const { composition, plugins } = jsonOf(await cli(['config', 'print', '-o', 'json'], { cwd: at })) as { composition: { plugins: object[] }, plugins: object[] }
+    expect(composition).toMatchObject({ preset: { name: 'single-node', source: 'default' }, without: [{ name: 'retention', source: 'file' }] })
+    expect(composition.plugins).toContainEqual({ name: 'my-http', summary: 'My own pages.', source: 'file', use: './my.mjs', instead: 'admin-http' })
+    expect(plugins).toContainEqual({ plugin: 'my-http', key: 'color', doc: 'Of the pages.', value: 'blue', source: 'file' })
+    writeFileSync(join(at, 'my.mjs'), "export const plugin = { name: 'my-http', contract: 1, summary: 'My own pages.', register() {} }\n")
+    const unusable = await cli(['config', 'print'], { cwd: at })
+    expect([unusable.code, oneLine(unusable)]).toEqual([expect.any(Number), 'error MR_HOST_PLUGIN_INVALID: plugin my-http is not usable: it needs a zod object as config, and a function register'])
   })
 
   it('lint of a good file says so; of a bad one names what is wrong', async () => {

@@ -7,7 +7,7 @@ import * as kernel from '../../src/kernel/index.ts'
 import { root } from './source-tree.ts'
 
 const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
-const plugins = [...await loadPlugins({ preset: 'single-node' }, root), ...(await loadPlugins({ preset: 'memory' }, root)).filter(({ name }) => name === 'storage-memory')]
+const plugins = [...await loadPlugins({ preset: 'single-node' }, root), ...(await loadPlugins({ preset: 'memory' }, root)).filter(({ use }) => use === 'storage-memory')].map(({ plugin }) => plugin)
 
 /** "beside settings, identity, logs and metrics" */
 const leftOut = ['BrokerSettings', 'BrokerIdentity', 'Logger', 'Metrics']

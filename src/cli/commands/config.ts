@@ -1,6 +1,7 @@
 import { type Command } from 'commander'
 import pc from 'picocolors'
 import { outputOption } from '../network-options.ts'
+import type { CompositionDescription } from '../../broker/composition-description.ts'
 import type { ConfigFault } from '../../broker/config-fault.ts'
 import { errorLine, plural, print, printJson, printTable, printWarning, UsageError, type OutputFormat } from '../output.ts'
 import { addCompositionOptions, commandDefaults, composeFromFlags, type StartFlags } from './start.ts'
@@ -12,8 +13,8 @@ interface PrintFlags extends StartFlags {
 
 export function configCommand(program: Command): void {
   const config = program.command('config').summary('check and show the configuration').description('Checks and shows what a broker would run with.')
-  addCompositionOptions(config.command('print').summary('every setting with its value and source')
-    .description('Prints every setting that a broker started with the same options would have: its value, and where it comes from. With json, what it means, too.'))
+  addCompositionOptions(config.command('print').summary('the plugins, and every setting with its value and source')
+    .description('Prints what a broker started with the same options would be made of and have: its plugins, every setting with its value, and where each comes from. With json, what a setting means, too.'))
     .option('--all', 'settings that have no effect here, too (json has them always)')
     .addOption(outputOption())
     .addHelpText('after', `
@@ -31,17 +32,20 @@ Example
 }
 
 async function printConfig(flags: PrintFlags): Promise<void> {
-  const { describePluginSettings } = await import('../../kernel/plugin/plugin-settings.ts')
+  const [{ describePluginSettings }, { checkDeclarations }] = await Promise.all([
+    import('../../kernel/plugin/plugin-settings.ts'), import('../../kernel/plugin/composition-check.ts'),
+  ])
   const composed = await composeFromFlags(flags)
+  checkDeclarations(composed.plugins)
   const broker = await brokerSettings(composed)
-  const plugins = composed.plugins.flatMap((plugin) => describePluginSettings(plugin, composed.pluginSettings[plugin.name], composed.presetKeys[plugin.name]))
+  const plugins = composed.plugins.flatMap((plugin) => describePluginSettings(plugin, composed.pluginSettings[plugin.name], composed.pluginSources[plugin.name] ?? {}))
   if (flags.output === 'json') {
-    printJson({ config: composed.configPath ?? null, broker, plugins })
+    printJson({ config: composed.configPath ?? null, composition: composed.composition, broker, plugins })
     return
   }
   const shown = broker.filter((each) => flags.all === true || each.effect === 'works' || each.source !== 'default')
   print(`configuration file: ${composed.configPath ?? 'none'}`)
-  print('')
+  printComposition(composed.composition)
   printTable(['broker setting', 'value', 'source'], shown.map((each) => [each.name, each.value === '' ? pc.dim('(none)') : each.value, shownSource(each.source)]))
   if (shown.length < broker.length) print(pc.dim(`(and ${plural(broker.length - shown.length, 'setting')} without effect here: --all)`))
   print('')
@@ -51,6 +55,18 @@ async function printConfig(flags: PrintFlags): Promise<void> {
     ...plugins.filter((each) => each.plugin === name)
       .map((each) => [`  ${each.key}`, JSON.stringify(each.value) ?? pc.dim('(none)'), shownSource(each.source), pc.dim(each.doc)]),
   ]), { width: process.stdout.columns ?? 0 })
+}
+
+function printComposition({ preset, plugins, without }: CompositionDescription): void {
+  print(`preset: ${preset.name} (${shownSource(preset.source)})`)
+  print('')
+  printTable(['plugin', 'source', 'what it does'], [
+    ...plugins.map(({ name, summary, source, use, instead }) => [
+      use === null || use === name ? name : `${name} (${use})`, shownSource(source), `${summary}${instead === null ? '' : pc.cyan(` In place of ${instead}.`)}`,
+    ]),
+    ...without.map(({ name, source }) => [pc.dim(name), shownSource(source), pc.cyan('Left out.')]),
+  ], { width: process.stdout.columns ?? 0 })
+  print('')
 }
 
 const shownSource = (source: string): string => source === 'default' || source === 'preset' ? pc.dim(source) : pc.cyan(source)

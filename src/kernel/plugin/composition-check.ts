@@ -39,7 +39,8 @@ const portTwiceRemedy = (first: string, second: string): string => first === 'pl
   ? `let ${second} decorate it instead of providing it: the platform gives the world as a whole, and is in place of nothing`
   : `put one in the place of the other ({ use: ${second}, instead: ${first} } under plugins), or let one decorate it`
 
-function checkDeclarations(plugins: readonly Plugin[]): void {
+/** What each plugin says of itself, and that no two have one name. What holds for it may be described, whether or not the plugins fit together. */
+export function checkDeclarations(plugins: readonly Plugin[]): void {
   const names = new Set<string>()
   for (const plugin of plugins) {
     if (typeof plugin?.name !== 'string' || !namePattern.test(plugin.name)) {
@@ -53,6 +54,9 @@ function checkDeclarations(plugins: readonly Plugin[]): void {
       throw new MillraceError('MR_HOST_CONTRACT_VERSION', {
         plugin: plugin.name, found: plugin.contract, expected: contractVersion,
       })
+    }
+    if (typeof plugin.summary !== 'string' || plugin.summary === '') {
+      throw new MillraceError('MR_HOST_PLUGIN_INVALID', { plugin: plugin.name, reason: 'it needs a summary: what it does, in one sentence' })
     }
     checkSettingsAreDescribed(plugin)
   }

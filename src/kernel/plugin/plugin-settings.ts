@@ -2,6 +2,7 @@ import { type z } from 'zod'
 import { nearestName } from '../../base/suggestion.ts'
 import { brokerConfigs } from '../config/broker-config-table.ts'
 import { MillraceError } from '../errors/millrace-error.ts'
+import { type SettingEntry } from '../ports/broker-settings.ts'
 import { type Plugin } from './define-plugin.ts'
 
 const strictConfigs = new WeakMap<Plugin['config'], Plugin['config']>()
@@ -62,19 +63,18 @@ export interface PluginSettingDescription {
   readonly key: string
   readonly doc: string
   readonly value: unknown
-  /** `preset`: what the composition gives the plugin where nobody configured it. */
-  readonly source: 'configured' | 'preset' | 'default'
+  /** `preset`: what the composition gives the plugin where nobody says anything; `default`: what the plugin itself takes then. */
+  readonly source: SettingEntry['source']
 }
 
-/** Every key of a plugin with its value and where it came from, for `config print`. `preset` are the keys that nobody configured. */
-export function describePluginSettings(plugin: Plugin, given: unknown, preset: readonly string[] = []): PluginSettingDescription[] {
+/** Every key of a plugin with its value and where it came from, for `config print`. `sources`: of each key that is given. */
+export function describePluginSettings(plugin: Plugin, given: unknown, sources: Readonly<Record<string, SettingEntry['source']>>): PluginSettingDescription[] {
   const values = parsePluginSettings(plugin, given)
-  const configured = (given ?? {}) as Record<string, unknown>
   return Object.entries(plugin.config.shape).map(([key, schema]) => ({
     plugin: plugin.name,
     key,
     doc: (schema as { description?: string }).description ?? '',
     value: values[key],
-    source: !(key in configured) ? 'default' : preset.includes(key) ? 'preset' : 'configured',
+    source: sources[key] ?? 'default',
   }))
 }

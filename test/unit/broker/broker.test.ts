@@ -50,10 +50,10 @@ describe('a store that is not durable', () => {
 })
 
 describe('settings of plugins', () => {
-  it('are told apart: configured, of the preset or the way of starting, and the plugin\'s own default', async () => {
+  it('are told apart: of the command line, of the file, of the preset or the way of starting, and the plugin\'s own default', async () => {
     const sourcesOf = async (composition: Composition) => {
-      const { plugins, pluginSettings, presetKeys } = await composeBroker(composition)
-      const described = plugins.flatMap((plugin) => describePluginSettings(plugin, pluginSettings[plugin.name], presetKeys[plugin.name]))
+      const { plugins, pluginSettings, pluginSources } = await composeBroker(composition)
+      const described = plugins.flatMap((plugin) => describePluginSettings(plugin, pluginSettings[plugin.name], pluginSources[plugin.name] ?? {}))
       return Object.fromEntries(described.map(({ plugin, key, value, source }) => [`${plugin}.${key}`, [value, source]]))
     }
     const defaults = { http: 'off', logLevel: 'warn' } as const
@@ -61,11 +61,29 @@ describe('settings of plugins', () => {
       'observability.logLevel': ['warn', 'preset'], 'admin-http.listen': ['off', 'preset'], 'admin-http.insecure': [false, 'default'],
       'protocol-kafka.warmup': [true, 'preset'], 'coordination-single.path': ['(memory)', 'preset'],
     })
+    expect(await sourcesOf({ warmUp: false })).toMatchObject({ 'protocol-kafka.warmup': [false, 'command line'], 'coordination-single.path': [undefined, 'default'] })
     const settings = { 'coordination-single': { path: '/meta' } }
-    expect(await sourcesOf({ file: { preset: 'memory', settings }, commandLine: { logLevel: 'warn', insecure: true }, defaults })).toMatchObject({
-      'observability.logLevel': ['warn', 'configured'], 'admin-http.listen': ['off', 'preset'], 'admin-http.insecure': [true, 'configured'],
-      'coordination-single.path': ['/meta', 'configured'],
+    expect(await sourcesOf({ file: { preset: 'memory', settings, logLevel: 'error', http: '127.0.0.1:0' }, commandLine: { logLevel: 'warn', insecure: true }, defaults })).toMatchObject({
+      'observability.logLevel': ['warn', 'command line'], 'admin-http.listen': ['127.0.0.1:0', 'file'], 'admin-http.insecure': [true, 'command line'],
+      'protocol-kafka.insecure': [true, 'command line'], 'protocol-kafka.warmup': [false, 'default'], 'coordination-single.path': ['/meta', 'file'], 'retention.jitterMs': [30_000, 'default'],
     })
+  })
+})
+
+describe('of what a broker is composed', () => {
+  it('is told with what each plugin does, where it came from and what it replaces, and what was left out by whom', async () => {
+    const store = { ...storageMemory, name: 'my-store', summary: 'Mine.' }
+    const { composition: { preset, plugins, without } } = await composeBroker({
+      file: { preset: 'memory', plugins: [{ use: store, instead: 'storage-memory' }, { ...store, name: 'another' }], without: ['retention'] }, commandLine: { preset: 'single-node', plugins: [{ use: store, instead: 'storage-local' }] },
+    })
+    expect([preset, without]).toEqual([{ name: 'single-node', source: 'command line' }, [{ name: 'retention', source: 'file' }]])
+    expect(plugins.slice(0, 3)).toEqual([
+      { name: 'platform', summary: expect.stringMatching(/^This machine/) as string, source: 'default', use: null, instead: null },
+      { name: 'my-store', summary: 'Mine.', source: 'command line', use: null, instead: 'storage-local' },
+      { name: 'observability', summary: expect.stringMatching(/^Structured logs/) as string, source: 'preset', use: 'observability', instead: null },
+    ])
+    expect(plugins.filter(({ name }) => name === 'another' || name === 'retention')).toEqual([])
+    expect((await composeBroker({})).composition).toMatchObject({ preset: { name: 'single-node', source: 'default' }, without: [] })
   })
 })
 

@@ -78,7 +78,7 @@ describe('a composition is checked before anything runs', () => {
   })
   it('a missing capability is refused with the reason for it', () => {
     const wants = definePlugin({
-      name: 'ledger', contract: 1, summary: '', config: noSettings, requires: [Store],
+      name: 'ledger', contract: 1, summary: 'of a test', config: noSettings, requires: [Store],
       needsCapabilities: [{ port: Store, capability: 'durable', reason: 'money' }], register() {},
     })
     expect(refusal(() => createHost({ plugins: [world(), store(), wants] }))).toMatch(/MR_HOST_CAPABILITY_MISSING.*ledger.*durable \(money\).*store/)
@@ -91,7 +91,7 @@ describe('a composition is checked before anything runs', () => {
   })
   it('an unknown setting is refused with a suggestion, a wrong one with its reason', () => {
     const withSettings = definePlugin({
-      name: 'tuned', contract: 1, summary: '', config: z.object({ segmentBytes: z.number().min(14).default(20).describe('Size.') }), register() {},
+      name: 'tuned', contract: 1, summary: 'of a test', config: z.object({ segmentBytes: z.number().min(14).default(20).describe('Size.') }), register() {},
     })
     expect(refusal(() => createHost({ plugins: [world(), withSettings], settings: { tuned: { segmentByte: 1 } } }))).toMatch(/tuned, setting segmentByte: unknown; did you mean segmentBytes/)
     expect(refusal(() => createHost({ plugins: [world(), withSettings], settings: { tuned: { segmentBytes: 1 } } }))).toMatch(/MR_HOST_SETTING.*segmentBytes.*>=14/)
@@ -99,28 +99,33 @@ describe('a composition is checked before anything runs', () => {
   it('settings for a plugin that is not there are refused', () => {
     expect(code(() => createHost({ plugins: [world()], settings: { ghost: {} } }))).toBe('MR_HOST_PLUGIN_NOT_FOUND')
   })
+  it('a plugin that does not say what it does is refused', () => {
+    for (const summary of ['', undefined as unknown as string]) {
+      expect(refusal(() => createHost({ plugins: [world(), { ...store(), summary }] }))).toMatch(/MR_HOST_PLUGIN_INVALID.*summary/)
+    }
+  })
   it('a setting without description is refused', () => {
-    const vague = definePlugin({ name: 'vague', contract: 1, summary: '', config: z.object({ x: z.number().default(1) }), register() {} })
+    const vague = definePlugin({ name: 'vague', contract: 1, summary: 'of a test', config: z.object({ x: z.number().default(1) }), register() {} })
     expect(refusal(() => createHost({ plugins: [world(), vague] }))).toMatch(/MR_HOST_PLUGIN_INVALID.*x has no description/)
   })
   it('binding what was not declared is refused, and declaring what is not bound too', () => {
-    const sneaky = definePlugin({ name: 'sneaky', contract: 1, summary: '', config: noSettings, register({ provide }) { provide([Store], [], () => ({ read: () => '' })) } })
-    const lazy = definePlugin({ name: 'lazy', contract: 1, summary: '', config: noSettings, provides: [Store], register() {} })
+    const sneaky = definePlugin({ name: 'sneaky', contract: 1, summary: 'of a test', config: noSettings, register({ provide }) { provide([Store], [], () => ({ read: () => '' })) } })
+    const lazy = definePlugin({ name: 'lazy', contract: 1, summary: 'of a test', config: noSettings, provides: [Store], register() {} })
     expect(code(() => createHost({ plugins: [world(), sneaky] }))).toBe('MR_HOST_PLUGIN_INVALID')
     expect(code(() => createHost({ plugins: [world(), lazy] }))).toBe('MR_HOST_PLUGIN_INVALID')
   })
   it('a circle is refused with its members', () => {
-    const left = definePlugin({ name: 'left', contract: 1, summary: '', config: noSettings, provides: [Store], requires: [Cache], register({ provide }) { provide([Store], [Cache], () => ({ read: () => '' })) } })
-    const right = definePlugin({ name: 'right', contract: 1, summary: '', config: noSettings, provides: [Cache], requires: [Store], register({ provide }) { provide([Cache], [Store], () => ({ hits: 0 })) } })
+    const left = definePlugin({ name: 'left', contract: 1, summary: 'of a test', config: noSettings, provides: [Store], requires: [Cache], register({ provide }) { provide([Store], [Cache], () => ({ read: () => '' })) } })
+    const right = definePlugin({ name: 'right', contract: 1, summary: 'of a test', config: noSettings, provides: [Cache], requires: [Store], register({ provide }) { provide([Cache], [Store], () => ({ hits: 0 })) } })
     expect(refusal(() => createHost({ plugins: [world(), left, right] }))).toMatch(/MR_HOST_CYCLE.*left.*right.*left/)
   })
 })
 
 describe('what plugins are given', () => {
   it('every contribution is given in the order of the plugins, and none is an empty list', () => {
-    const route = (path: string): Plugin => definePlugin({ name: `route-${path}`, contract: 1, summary: '', config: noSettings, contributes: [Route], register({ provide }) { provide([Route], [], () => ({ path })) } })
+    const route = (path: string): Plugin => definePlugin({ name: `route-${path}`, contract: 1, summary: 'of a test', config: noSettings, contributes: [Route], register({ provide }) { provide([Route], [], () => ({ path })) } })
     let seen: readonly Route[] | undefined
-    const server = definePlugin({ name: 'server', contract: 1, summary: '', config: noSettings, provides: [Cache], requires: [every(Route)], register({ provide }) { provide([Cache], [every(Route)], (routes) => { seen = routes; return { hits: 0 } }) } })
+    const server = definePlugin({ name: 'server', contract: 1, summary: 'of a test', config: noSettings, provides: [Cache], requires: [every(Route)], register({ provide }) { provide([Cache], [every(Route)], (routes) => { seen = routes; return { hits: 0 } }) } })
     createHost({ plugins: [world(), server, route('b'), route('a')] })
     expect(seen?.map((each) => each.path)).toEqual(['b', 'a'])
     createHost({ plugins: [world(), server] })
@@ -128,12 +133,12 @@ describe('what plugins are given', () => {
   })
   it('a maybe that nobody offers is undefined', () => {
     let seen: Cache | undefined | 'unset' = 'unset'
-    const user = definePlugin({ name: 'user', contract: 1, summary: '', config: noSettings, provides: [Store], requires: [maybe(Cache)], register({ provide }) { provide([Store], [maybe(Cache)], (cache) => { seen = cache; return { read: () => '' } }) } })
+    const user = definePlugin({ name: 'user', contract: 1, summary: 'of a test', config: noSettings, provides: [Store], requires: [maybe(Cache)], register({ provide }) { provide([Store], [maybe(Cache)], (cache) => { seen = cache; return { read: () => '' } }) } })
     createHost({ plugins: [world(), user] })
     expect(seen).toBeUndefined()
   })
   it('decorators stand around the port in their order, whatever the order of the plugins', () => {
-    const around = (name: string, order: number): Plugin => definePlugin({ name, contract: 1, summary: '', config: noSettings, decorates: [{ port: Store, order }], register({ decorate }) { decorate(Store, [], (inner) => ({ read: () => `${name}(${inner.read()})` })) } })
+    const around = (name: string, order: number): Plugin => definePlugin({ name, contract: 1, summary: 'of a test', config: noSettings, decorates: [{ port: Store, order }], register({ decorate }) { decorate(Store, [], (inner) => ({ read: () => `${name}(${inner.read()})` })) } })
     const host = createHost({ plugins: [world(), around('outer', 9), around('inner', 1), store()] })
     expect(host.get(Store).read()).toBe('outer(inner(plain))')
     expect(host.all(Store)).toHaveLength(1)
@@ -180,7 +185,7 @@ describe('start and stop', () => {
   it('a stop that comes during the start lets the start under way finish, stops it, and starts nothing else', async () => {
     const log: string[] = []
     let release = (): void => {}
-    const slow = definePlugin({ name: 'slow', contract: 1, summary: '', config: noSettings, provides: [Store], register({ provide }) { provide([Store, Lifecycle], [], () => ({ read: () => '', start: () => new Promise<void>((resolve) => { release = () => { log.push('started slow'); resolve() } }), stop: async () => { log.push('stop slow') } })) } })
+    const slow = definePlugin({ name: 'slow', contract: 1, summary: 'of a test', config: noSettings, provides: [Store], register({ provide }) { provide([Store, Lifecycle], [], () => ({ read: () => '', start: () => new Promise<void>((resolve) => { release = () => { log.push('started slow'); resolve() } }), stop: async () => { log.push('stop slow') } })) } })
     const host = createHost({ plugins: [world(), slow, recorder('reader', log, { needs: Store })] })
     const refused = expect(host.start()).rejects.toThrow(/stopped while it started/)
     const stopped = host.stop()
@@ -191,7 +196,7 @@ describe('start and stop', () => {
   })
   it('a start that never ends does not keep a stop from ending', async () => {
     const log: string[] = []
-    const hanging = definePlugin({ name: 'hanging', contract: 1, summary: '', config: noSettings, provides: [Store], register({ provide }) { provide([Store, Lifecycle], [], () => ({ read: () => '', start: () => new Promise<void>(() => {}), stop: async () => { log.push('stop hanging') } })) } })
+    const hanging = definePlugin({ name: 'hanging', contract: 1, summary: 'of a test', config: noSettings, provides: [Store], register({ provide }) { provide([Store, Lifecycle], [], () => ({ read: () => '', start: () => new Promise<void>(() => {}), stop: async () => { log.push('stop hanging') } })) } })
     const host = createHost({ plugins: [world('at once'), hanging], stopDeadlineMs: 5 })
     void host.start()
     await host.stop()
