@@ -15,7 +15,7 @@ function outside({ optionalDependencies }) {
 }
 
 /** Modules that run in threads of their own: they are loaded by their paths. */
-const threads = ['client/group/stand-in-thread']
+const threads = ['client/group/stand-in-thread', 'plugins/storage-local/compaction-thread']
 
 /** What package.json offers, and what runs in threads, by its path in dist/ without `.js`. */
 function entryPoints(dist, { exports, bin }) {

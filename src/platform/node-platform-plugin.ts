@@ -10,6 +10,7 @@ import { Network } from '../kernel/ports/network.ts'
 import { PageCache } from '../kernel/ports/page-cache.ts'
 import { ProcessStats } from '../kernel/ports/process-stats.ts'
 import { LogSink } from '../kernel/ports/telemetry.ts'
+import { Threads } from '../kernel/ports/threads.ts'
 import { installNativeCrc32c } from './codecs/native-crc32c.ts'
 import { NodeCompression } from './codecs/node-compression.ts'
 import { LevelKeyValueEngine } from './level-key-value-engine.ts'
@@ -17,6 +18,7 @@ import { NodeFileSystem } from './node-file-system.ts'
 import { NodeHttpServer } from './node-http-server.ts'
 import { NodeNetwork } from './node-network.ts'
 import { NodeProcessStats } from './node-process-stats.ts'
+import { NodeThreads } from './node-threads.ts'
 import { StderrLogSink } from './stderr-log-sink.ts'
 import { SystemClock } from './system-clock.ts'
 import { SystemRandom } from './system-random.ts'
@@ -27,8 +29,8 @@ import { VolatileKeyValueEngine } from './volatile-key-value-engine.ts'
 export const nodePlatform = definePlugin({
   name: 'platform',
   contract: contractVersion,
-  summary: 'This machine: time, randomness, files, sockets, HTTP, LevelDB, codecs and standard error.',
-  provides: [Clock, Timers, Random, FileSystem, PageCache, Network, KeyValueEngine, HttpServer, Compression, LogSink, ProcessStats],
+  summary: 'This machine: time, randomness, files, sockets, HTTP, LevelDB, codecs, threads and standard error.',
+  provides: [Clock, Timers, Random, FileSystem, PageCache, Network, KeyValueEngine, HttpServer, Compression, LogSink, ProcessStats, Threads],
   config: z.object({
     receive: z.enum(['shared', 'chunks']).default('shared')
       .describe('How sockets receive: into memory that is used again, or into a fresh chunk each time, which costs more but uses no inside of Node.'),
@@ -50,5 +52,6 @@ export const nodePlatform = definePlugin({
     })
     provide([LogSink], [], () => new StderrLogSink())
     provide([ProcessStats], [], () => new NodeProcessStats())
+    provide([Threads], [], () => new NodeThreads())
   },
 })

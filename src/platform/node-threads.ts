@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { constants, setPriority } from 'node:os'
 import { pathToFileURL } from 'node:url'
 import { parentPort, Worker } from 'node:worker_threads'
 import { type Thread, type Threads } from '../kernel/ports/threads.ts'
@@ -34,4 +35,14 @@ function fromSources(module: URL): string {
 export function startedBy(onMessage: (message: object) => void): (message: object) => void {
   parentPort!.on('message', onMessage)
   return message => { parentPort!.postMessage(message) }
+}
+
+/** Lets every other thread of this machine go first, from here on. Linux alone has a priority of threads. */
+export function giveWay(): void {
+  if (process.platform !== 'linux') return
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  } catch {
+    // It runs as the others do.
+  }
 }

@@ -1,3 +1,4 @@
+import { threadModule } from '../../base/thread-module.ts'
 import { type Timer, type Timers } from '../../kernel/ports/clock.ts'
 import { type Endpoint } from '../../kernel/ports/network.ts'
 import { type Thread, type Threads } from '../../kernel/ports/threads.ts'
@@ -115,16 +116,9 @@ export class StandIn {
   }
 }
 
-/** Where the thread's module is: beside this one in sources; under its own name in a built package, whose other modules are joined. */
-export function threadModule(here: string): URL {
-  if (here.endsWith('.ts')) return new URL('./stand-in-thread.ts', here)
-  const built = here.lastIndexOf('/dist/')
-  return built < 0 ? new URL('./stand-in-thread.js', here) : new URL(`${here.slice(0, built)}/dist/client/group/stand-in-thread.js`)
-}
-
 function start(threads: Threads, logger: Logger | undefined): Shared {
   const members = new Map<number, StandIn>()
-  const module = threadModule(import.meta.url)
+  const module = threadModule(import.meta.url, 'client/group/stand-in-thread')
   const thread = threads.start(module, (message) => {
     const said = message as FromStandIn
     members.get(said.id)?.take(said)

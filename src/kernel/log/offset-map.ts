@@ -19,6 +19,10 @@ export class OffsetMap {
   /** -1: free. */
   private readonly offsets: Float64Array
   private used = 0
+  private readonly begin: number
+  /** A bit for each offset from `begin` on: that a later record of the same key was put. It grows to an eighth of what the map may have. */
+  private overtaken = new Uint8Array(0)
+  private readonly overtakenBytesMax: number
 
   /**
    * `bytes`: of memory, for a key at least. `loadFactor`: up to which share of it is used, above 0 and at most 1. `secret`: 16 random bytes. `begin`: where the dirty
@@ -31,7 +35,9 @@ export class OffsetMap {
     this.hash = new SipHash(secret)
     this.hashes = new Int32Array(this.slots * 4)
     this.offsets = new Float64Array(this.slots).fill(-1)
+    this.begin = begin
     this.endOffset = begin
+    this.overtakenBytesMax = Math.ceil(bytes / 8)
   }
 
   /** Keys in the map. */
@@ -47,6 +53,8 @@ export class OffsetMap {
       if (this.used === this.keysMax) return false
       this.hashes.set(this.hash.words, slot * 4)
       this.used++
+    } else {
+      this.overtake(this.offsets[slot]! - this.begin)
     }
     this.offsets[slot] = offset
     this.endOffset = offset + 1
@@ -61,6 +69,27 @@ export class OffsetMap {
   /** The last offset of the key; -1 when the map has none. */
   get(bytes: Uint8Array, start: number, end: number): number {
     return this.offsets[this.find(bytes, start, end)]!
+  }
+
+  /**
+   * Whether no record of the key `bytes[start, end)` was put behind that at `offset`, which is below `endOffset`. Of one that was put itself a bit knows: then no key is hashed, and
+   * none looked for in a table that is larger than the caches of the processor.
+   */
+  isLast(offset: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const index = offset - this.begin
+    if (index < 0 || index >= this.overtakenBytesMax * 8) return offset >= this.get(bytes, start, end)
+    return index >= this.overtaken.length * 8 || (this.overtaken[Math.floor(index / 8)]! & (1 << (index & 7))) === 0
+  }
+
+  private overtake(index: number): void {
+    const at = Math.floor(index / 8)
+    if (at >= this.overtakenBytesMax) return
+    if (at >= this.overtaken.length) {
+      const larger = new Uint8Array(Math.min(this.overtakenBytesMax, Math.max(1024, at + 1, this.overtaken.length * 2)))
+      larger.set(this.overtaken)
+      this.overtaken = larger
+    }
+    this.overtaken[at]! |= 1 << (index & 7)
   }
 
   /** The slot of the key, or the free one that it would take. */

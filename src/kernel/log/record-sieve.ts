@@ -12,7 +12,7 @@ import { type OffsetMap } from './offset-map.ts'
 /** What one round of compaction goes by. */
 export interface SieveRound {
   /** Of the dirty part; records at or above its end stay as they are. */
-  readonly map: Pick<OffsetMap, 'get' | 'endOffset'>
+  readonly map: Pick<OffsetMap, 'isLast' | 'endOffset'>
   readonly nowMs: number
   /** `delete.retention.ms` */
   readonly deleteRetentionMs: number
@@ -145,7 +145,7 @@ export class RecordSieve {
     const { map } = this.round
     if (reader.offset >= map.endOffset) return true
     if (reader.keyLength < 0 || (reader.valueLength < 0 && dropsTombstones)) return false
-    return reader.offset >= map.get(reader.recordBytes, reader.keyStart, reader.keyStart + reader.keyLength)
+    return map.isLast(reader.offset, reader.recordBytes, reader.keyStart, reader.keyStart + reader.keyLength)
   }
 
   private reserve(used: number, more: number): void {

@@ -1,3 +1,5 @@
+import { token } from '../plugin/token.ts'
+
 /** A thread that was started. */
 export interface Thread {
   /** Gives it a message: what structured cloning can copy, or shares. Throws where it cannot. In the order of the calls. */
@@ -11,3 +13,4 @@ export interface Threads {
   /** Runs a module of this package. It does not keep the process alive. `onMessage` is given what it says; `onEnd` is called once, also when it could not be started. */
   start(module: URL, onMessage: (message: object) => void, onEnd: (error?: unknown) => void): Thread
 }
+export const Threads = token<Threads>('Threads', { start: true })

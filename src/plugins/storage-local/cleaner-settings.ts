@@ -2,7 +2,7 @@ import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { type CleanerOptions } from './cleaner.ts'
 
 /** What `log.cleaner.*` come to. */
-export function cleanerSettings(settings: BrokerSettings): Omit<CleanerOptions, 'logs'> {
+export function cleanerSettings(settings: BrokerSettings): Omit<CleanerOptions, 'logs' | 'threads'> {
   const bytesPerSecond = Number(settings.text('log.cleaner.io.max.bytes.per.second'))
   return {
     enabled: settings.flag('log.cleaner.enable'),

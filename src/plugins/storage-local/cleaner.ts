@@ -4,10 +4,14 @@ import { compactionNeed, type CompactionNeed } from '../../kernel/log/compaction
 import { type CompactionReport, type LogCompaction } from '../../kernel/ports/log-compaction.ts'
 import { type CompactionState } from '../../kernel/ports/partition-log.ts'
 import { type Timer } from '../../kernel/ports/clock.ts'
+import { type Threads } from '../../kernel/ports/threads.ts'
 import { CleanerFigures } from './core/cleaner-figures.ts'
 import { CleaningEnded, LogCleaning } from './log-cleaning.ts'
 import { type LogState } from './log-state.ts'
 import { type LogWorld } from './log-world.ts'
+import { type RoundFacts, type RoundWork } from './round-work.ts'
+import { CompactionThread, ThreadEnded } from './work-aside.ts'
+import { WorkInSlices } from './work-in-slices.ts'
 
 export interface CleanerOptions {
   /** `log.cleaner.enable`: whether it runs by itself. */
@@ -23,10 +27,14 @@ export interface CleanerOptions {
   /** `log.cleaner.io.max.bytes.per.second`; Infinity for no bound. */
   readonly bytesPerSecond: number
   readonly logs: () => Iterable<LogState>
+  readonly threads: Threads | undefined
 }
 
 /** A log that fails is tried again, and again. */
 const retries = { initialMs: 30_000, maxMs: 3_600_000, multiplier: 2, jitter: 0 }
+
+/** A log that is smaller is compacted on the event loop: that takes less than to start a thread. */
+const asideBytesMin = 1_048_576
 
 /** No wait for the budget of bytes is shorter: timers are coarse. */
 const pauseMsMin = 20
@@ -48,6 +56,9 @@ export class Cleaner implements LogCompaction {
   private underway: Promise<CompactionReport> | undefined
   private stopped = false
   private owedMs = 0
+  private thread: CompactionThread | undefined
+  /** One has ended by itself. */
+  private hasNoThreads = false
   /** Ends the pause that is under way. */
   private wake: (() => void) | undefined
 
@@ -114,7 +125,7 @@ export class Cleaner implements LogCompaction {
       const beganMs = this.world.clock.monotonicMs()
       const before = log.cleanedTo
       try {
-        const report = await new LogCleaning(log, need, { ...this.options, pause: bytes => this.pause(bytes) }).run()
+        const report = await new LogCleaning(log, need, { ...this.options, work: facts => this.work(facts, need), pause: bytes => this.pause(bytes) }).run()
         this.figures.rounds(report, this.world.clock.monotonicMs() - beganMs, this.world.clock.monotonicMs())
         this.failed.delete(log)
         this.rounds.set(log, this.world.clock.wallMs())
@@ -130,12 +141,29 @@ export class Cleaner implements LogCompaction {
       }
     }
     for (const log of this.failed.keys()) if (log.failure !== undefined) this.failed.delete(log)
+    this.thread?.stop()
+    this.thread = undefined
     return { logsCompacted, logsFailed, bytesRead, bytesWritten }
+  }
+
+  /** In a thread, where there are threads and it is worth one: that of this look for logs that are due. */
+  private work(facts: RoundFacts, { cleanBytes, dirtyBytes }: CompactionNeed): RoundWork {
+    const { compression, logger } = this.world
+    const { threads } = this.options
+    if (threads !== undefined && !this.hasNoThreads && cleanBytes + dirtyBytes >= asideBytesMin) {
+      this.thread ??= new CompactionThread(threads, error => {
+        this.thread = undefined
+        this.hasNoThreads = true
+        logger.warn('the thread of compaction has ended; logs are compacted on the event loop from here on, until the broker is started again', { error })
+      })
+      return this.thread.begin(facts)
+    }
+    return new WorkInSlices(facts, compression, this.options.ioBytes, bytes => this.pause(bytes))
   }
 
   /** Gives whether it is one. */
   private tellFailure(log: LogState, error: unknown): boolean {
-    if (error instanceof CleaningEnded || this.stopped) return false
+    if (error instanceof CleaningEnded || error instanceof ThreadEnded || this.stopped) return false
     const told = log.home.fault(error)
     if (!isMillraceError(told)) throw error
     if (log.failure !== undefined) return false

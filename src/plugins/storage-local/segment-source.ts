@@ -20,20 +20,25 @@ export interface SourceChunk {
 export class SegmentSource {
   private readonly log: LogState
   private readonly segment: Segment
+  private readonly memory: Uint8Array[]
+  private readonly more: (bytes: number) => Uint8Array
   private buffer: Uint8Array
   private position: number
   private end: number
   private doubt: Doubt | undefined
 
-  constructor(log: LogState, segment: Segment, chunkBytes: number) {
+  /** `memory` is read into in turn; `more` gives a larger piece for a batch that does not fit, which takes the place of the smaller one. */
+  constructor(log: LogState, segment: Segment, memory: Uint8Array[], more: (bytes: number) => Uint8Array) {
     this.log = log
     this.segment = segment
-    this.buffer = new Uint8Array(Math.max(batchHeaderBytes, Math.min(chunkBytes, segment.sizeBytes)))
+    this.memory = memory
+    this.more = more
+    this.buffer = memory[0]!
     this.position = 0
     this.end = segment.baseOffset
   }
 
-  /** Undefined at the end of the segment, and when that was deleted. The bytes are valid until the next call. */
+  /** Undefined at the end of the segment, and when that was deleted. The bytes are valid for as many calls more as there are pieces of memory. */
   async next(): Promise<SourceChunk | undefined> {
     const { segment } = this
     while (this.position < segment.sizeBytes && !segment.released) {
@@ -43,9 +48,11 @@ export class SegmentSource {
       const end = this.checked(read)
       if (end > 0) {
         this.position += end
-        return { bytes: this.buffer, end, position }
+        const bytes = this.buffer
+        this.buffer = this.memory[(this.memory.indexOf(bytes) + 1) % this.memory.length]!
+        return { bytes, end, position }
       }
-      if (end < 0) this.buffer = new Uint8Array(-end)
+      if (end < 0) this.buffer = this.memory[this.memory.indexOf(this.buffer)] = this.more(-end)
     }
     return undefined
   }

@@ -13,6 +13,7 @@ import { type FatalErrors, type Health, type HealthCheck, type Lifecycle } from 
 import { type CompactionReport, type LogCompaction } from '../../kernel/ports/log-compaction.ts'
 import { type DirectoryStatus, type LogStore, type SweepReport } from '../../kernel/ports/log-store.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
+import { type Threads } from '../../kernel/ports/threads.ts'
 import { type StorageLocalConfig } from './config.ts'
 import { Cleaner } from './cleaner.ts'
 import { cleanerSettings } from './cleaner-settings.ts'
@@ -43,6 +44,8 @@ export interface StoreWorld extends Pick<LogWorld, 'redoCounter'> {
   readonly identity: BrokerIdentity
   readonly logger: Logger
   readonly fatal: FatalErrors
+  /** Compaction is done on the event loop, in slices, where there are none. */
+  readonly threads?: Threads | undefined
 }
 
 interface Placed {
@@ -90,7 +93,7 @@ export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, He
       bytesPerSecond: config.scrubBytesPerSecond, intervalMs: config.scrubIntervalMs, logs: () => Array.from(this.logs(), log => log.state),
     })
     this.retention = new RetentionSweep({ clock: world.clock, logger: world.logger, serving: () => this.serving(), attempt: (home, run) => this.attempt(home, run) })
-    this.cleaner = new Cleaner(this.logWorld, { ...cleanerSettings(settings), logs: () => Array.from(this.logs(), log => log.state) })
+    this.cleaner = new Cleaner(this.logWorld, { ...cleanerSettings(settings), logs: () => Array.from(this.logs(), log => log.state), threads: world.threads })
     const defaults = settings.topicSettings(new Map())
     this.homes = directoryPaths(settings).map(path => new LogDirectory(new DataDirectory(path, world), this.logWorld, {
       syncsMax: config.syncsInFlightMax, reserveBytes: config.reserveBytes, redoBytesMax: config.redoBytesMax, redoSync: config.redoSync, defaults, failed: error => this.directoryFailed(error),

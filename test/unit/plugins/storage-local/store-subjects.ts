@@ -2,6 +2,7 @@ import { BrokerSettingsMap } from '../../../../src/kernel/config/broker-settings
 import { type FileSystem } from '../../../../src/kernel/ports/file-system.ts'
 import { type PageCache } from '../../../../src/kernel/ports/page-cache.ts'
 import { type KeyValueEngine } from '../../../../src/kernel/ports/key-value-store.ts'
+import { type Threads } from '../../../../src/kernel/ports/threads.ts'
 import { type LogFields, type Logger } from '../../../../src/kernel/ports/telemetry.ts'
 import { NodeCompression } from '../../../../src/platform/codecs/node-compression.ts'
 import { VolatileKeyValueEngine } from '../../../../src/platform/volatile-key-value-engine.ts'
@@ -56,6 +57,7 @@ export interface StoreOptions {
   readonly clusterId?: string
   readonly config?: Record<string, unknown>
   readonly settings?: Readonly<Record<string, string>>
+  readonly threads?: Threads
 }
 
 export interface TestStore {
@@ -83,7 +85,7 @@ export function makeStore(options: StoreOptions): TestStore {
   const store = new SegmentedLogStore({
     clock: timers.clock, timers: { after: (delayMs, callback) => timers.after(delayMs, callback), soon: queueMicrotask }, random: new SeededRandom(seed), files, pageCache: { cacheLife: path => files.cacheLife?.(path) }, engine, compression: new NodeCompression(), settings, logger,
     identity: { clusterId: options.clusterId ?? clusterId, nodeId, incarnationId: clusterId },
-    fatal: { fatal: error => { fatalErrors.push(error) } },
+    fatal: { fatal: error => { fatalErrors.push(error) } }, threads: options.threads,
   }, storageLocalConfig.parse({ redoBytesMax: 1 << 20, ...options.config }))
   return { store, logger, fatalErrors }
 }

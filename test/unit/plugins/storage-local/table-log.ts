@@ -1,4 +1,5 @@
 import { type File } from '../../../../src/kernel/ports/file-system.ts'
+import { type Threads } from '../../../../src/kernel/ports/threads.ts'
 import { type PartitionLog } from '../../../../src/kernel/ports/partition-log.ts'
 import { keyedBatch, keyedRecords } from '../../../../src/testkit/conformance/log-store-compaction.ts'
 import { append, newTopicId } from '../../../../src/testkit/conformance/log-store-subject.ts'
@@ -28,10 +29,11 @@ export interface TableOptions {
   readonly config?: Record<string, unknown>
   /** Those of the life before, where time is to go on. */
   readonly timers?: ManualTimers
+  readonly threads?: Threads
 }
 
-export async function tableOn(files = new MemoryFileSystem(), { settings = {}, broker = {}, config = {}, timers = new ManualTimers() }: TableOptions = {}): Promise<TableLife> {
-  const life = makeStore({ files, timers, config: { reserveBytes: 0, ...config }, settings: { 'log.cleaner.enable': 'false', ...broker } })
+export async function tableOn(files = new MemoryFileSystem(), { settings = {}, broker = {}, config = {}, timers = new ManualTimers(), threads }: TableOptions = {}): Promise<TableLife> {
+  const life = makeStore({ files, timers, ...threads === undefined ? {} : { threads }, config: { reserveBytes: 0, ...config }, settings: { 'log.cleaner.enable': 'false', ...broker } })
   await life.store.start()
   const changed = { ...tableSettings, ...settings }
   const log = life.store.find(tableId.topicId, 0) ?? life.store.create(tableId, changed)

@@ -35,4 +35,23 @@ describe('OffsetMap', () => {
     expect(bytes).toBeLessThan(30_000)
     expect(offsetMapBytes(1e9, 0.9, 1 << 20)).toBe(1 << 20)
   })
+
+  it.each([
+    { keys: 37, bytes: 60 * offsetMapEntryBytes, of: 'all that was overtaken' },
+    { keys: 1, bytes: 16, of: 'the first 16 offsets' },
+    { keys: 1, bytes: 0, of: 'none' },
+  ])('knows of each record whether it is the last of its key, with room to remember $of', ({ keys, bytes }) => {
+    const begin = 1000
+    const map = new OffsetMap({ bytes, loadFactor: 1, secret, begin })
+    const keyAt = (index: number): number => (index * index) % keys
+    const lasts = new Map<number, number>()
+    for (let index = 0; index < 300; index++) {
+      expect(put(map, keyAt(index), begin + index)).toBe(true)
+      lasts.set(keyAt(index), begin + index)
+    }
+    const isLast = (number: number, offset: number): boolean => map.isLast(offset, key(number), 0, key(number).length)
+    for (let index = 0; index < 300; index++) expect(isLast(keyAt(index), begin + index), `offset ${begin + index}`).toBe(lasts.get(keyAt(index)) === begin + index)
+    // Older ones, of the clean part.
+    expect([isLast(keyAt(3), 5), isLast(999, 5)]).toEqual([false, true])
+  })
 })

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest'
+import { Prng } from '../../../../src/base/prng.ts'
+import { type PartitionLog } from '../../../../src/kernel/ports/partition-log.ts'
+import { type Thread, type Threads } from '../../../../src/kernel/ports/threads.ts'
+import { BatchBuilder } from '../../../../src/kernel/record/batch-builder.ts'
+import { type CompressionCodec } from '../../../../src/kernel/record/compression-codec.ts'
+import { NodeCompression } from '../../../../src/platform/codecs/node-compression.ts'
+import { type ToWorker } from '../../../../src/plugins/storage-local/work-messages.ts'
+import { WorkerRounds } from '../../../../src/plugins/storage-local/worker-rounds.ts'
+import { append } from '../../../../src/testkit/conformance/log-store-subject.ts'
+import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
+import { bytesOf } from './store-subjects.ts'
+import { putKeys, recordsOfTable, settleTable, tableDirectory, tableOn, valuesOfTable, type TableLife } from './table-log.ts'
+
+/** Threads that are none: what they are told is copied as it is between threads, and taken a turn later. */
+class TurnThreads implements Threads {
+  started = 0
+  stopped = 0
+  /** Messages of all threads. */
+  count = 0
+  /** The thread dies at this message. */
+  diesAt = Infinity
+  onMessageTaken: (count: number) => void = () => {}
+
+  start(_module: URL, onMessage: (message: object) => void, onEnd: (error?: unknown) => void): Thread {
+    this.started++
+    let isDead = false
+    const rounds = new WorkerRounds(new NodeCompression(), answer => {
+      const copy = structuredClone(answer)
+      queueMicrotask(() => { if (!isDead) onMessage(copy) })
+    })
+    const take = (message: ToWorker): void => {
+      if (isDead) return
+      this.onMessageTaken(++this.count)
+      if (this.count < this.diesAt) return rounds.take(message)
+      isDead = true
+      onEnd(new Error('out of memory'))
+    }
+    return {
+      post: message => {
+        const copy = structuredClone(message) as ToWorker
+        queueMicrotask(() => { take(copy) })
+      },
+      stop: () => {
+        if (!isDead) this.stopped++
+        isDead = true
+      },
+    }
+  }
+}
+
+/** So large that a thread is worth it. */
+const largeTable = { settings: { segmentBytes: 400_000 } }
+
+/** Batches of all sizes, larger than what is given to a thread at a time too, by all codecs, with tombstones and producers that stop. */
+function putBatches(log: PartitionLog, seed: number): void {
+  const prng = new Prng(seed)
+  const builder = new BatchBuilder(new NodeCompression())
+  for (let batch = 0, bytes = 0; bytes < 4_000_000; batch++) {
+    builder.reset()
+    for (let count = 1 + prng.below(prng.below(8) === 0 ? 200 : 8); count > 0; count--) {
+      builder.append(1000, Buffer.from(`key ${prng.below(300)}`), prng.below(20) === 0 ? null : Uint8Array.from({ length: prng.below(3000) }, () => prng.below(64)))
+    }
+    bytes += builder.sizeBytes
+    append(log, builder.finish({ codec: prng.below(5) as CompressionCodec, ...prng.below(3) === 0 ? { producerId: 1000 + batch, producerEpoch: 0, baseSequence: 0 } : {} }))
+  }
+}
+
+const segmentsOf = ({ files }: TableLife): Record<string, string> => Object.fromEntries(
+  files.list(tableDirectory).filter(name => /\.(log|index|timeindex|sum)$/.test(name)).map(name => [name, Buffer.from(bytesOf(files, `${tableDirectory}/${name}`)).toString('base64')]))
+
+describe('compaction in a thread', () => {
+  it.each([1, 2, 3, 4])('leaves the same bytes as compaction on the event loop does, seed %s', async seed => {
+    const threads = new TurnThreads()
+    const [aside, here] = [await tableOn(new MemoryFileSystem(), { ...largeTable, threads }), await tableOn(new MemoryFileSystem(), largeTable)]
+    const reports = []
+    for (const life of [aside, here]) {
+      putBatches(life.log, seed)
+      await settleTable(life)
+      reports.push(await life.store.compact())
+      expect(life.log.compaction!.failure).toBeUndefined()
+    }
+    expect(threads.started).toBe(1)
+    expect(reports[0]).toEqual(reports[1])
+    expect(aside.log.compaction).toEqual(here.log.compaction)
+    expect(aside.store.cleaner.figures).toEqual(here.store.cleaner.figures)
+    expect(segmentsOf(aside)).toEqual(segmentsOf(here))
+    expect(reports[0]!.bytesWritten).toBeLessThan(reports[0]!.bytesRead / 2)
+  })
+
+  it('has a thread while something is compacted and no longer, and none for what is small', async () => {
+    const threads = new TurnThreads()
+    const small = await tableOn(new MemoryFileSystem(), { threads })
+    putKeys(small.log, 100)
+    await settleTable(small)
+    expect((await small.store.compact()).logsCompacted).toBe(1)
+    expect(threads.started).toBe(0)
+
+    const large = await tableOn(new MemoryFileSystem(), { ...largeTable, threads })
+    for (let round = 1; round <= 2; round++) {
+      putKeys(large.log, 800, { bytes: 2000, from: round * 1000 })
+      await settleTable(large)
+      expect((await large.store.compact()).logsCompacted).toBe(1)
+      expect([threads.started, threads.stopped]).toEqual([round, round])
+    }
+  })
+
+  it('loses nothing when its thread dies, at whichever message; it is said once, and the next round is made on the event loop', async () => {
+    for (let diesAt = 1; ; diesAt += 2) {
+      const threads = new TurnThreads()
+      threads.diesAt = diesAt
+      const life = await tableOn(new MemoryFileSystem(), { ...largeTable, threads })
+      putKeys(life.log, 800, { bytes: 2000 })
+      await settleTable(life)
+      const expected = await valuesOfTable(life.log)
+      await life.store.compact()
+      if (threads.count < diesAt) {
+        // It was over before: all messages were tried.
+        expect(diesAt).toBeGreaterThan(20)
+        return
+      }
+      expect([await valuesOfTable(life.log), life.log.compaction!.failure], `dies at ${diesAt}`).toEqual([expected, undefined])
+      await life.store.compact()
+      expect(life.files.list(tableDirectory).filter(name => /cleaned|swap/.test(name))).toEqual([])
+      expect([threads.started, life.log.compaction!.dirtyBytes, await valuesOfTable(life.log)]).toEqual([1, 0, expected])
+      expect((await recordsOfTable(life.log)).length).toBeLessThan(300)
+      expect(life.logger.lines.filter(({ level }) => level !== 'info').map(({ message }) => message)).toEqual([expect.stringContaining('the thread of compaction has ended')])
+    }
+  })
+
+  it('ends with the store and with its log, at whichever message, and leaves nothing half done', async () => {
+    for (let at = 1; at < 40; at += 5) {
+      for (const end of ['stop', 'cut'] as const) {
+        const threads = new TurnThreads()
+        const life = await tableOn(new MemoryFileSystem(), { ...largeTable, threads })
+        putKeys(life.log, 800, { bytes: 2000 })
+        await settleTable(life)
+        const before = await recordsOfTable(life.log)
+        let stopping: Promise<void> | undefined
+        threads.onMessageTaken = count => {
+          if (count !== at) return
+          if (end === 'stop') stopping = life.store.stop()
+          else life.log.truncateTo(300)
+        }
+        await life.store.compact()
+        await stopping
+        expect(threads.stopped).toBe(threads.started)
+        expect(life.files.list(tableDirectory).filter(name => /cleaned|swap/.test(name)), `${end} at ${at}`).toEqual([])
+        const again = await tableOn(life.files.afterCrash({ keepUnsynced: 'all' }), { ...largeTable, timers: life.timers })
+        for (const record of await recordsOfTable(again.log)) expect(record).toEqual(before[record.offset])
+        if (end === 'stop') expect(await valuesOfTable(again.log)).toEqual(Object.fromEntries(before.map(({ key, value }) => [key, value])))
+        expect(again.logger.lines.filter(({ level }) => level === 'error')).toEqual([])
+      }
+    }
+  })
+})
