@@ -1,4 +1,5 @@
 import { type CrashImagesOptions } from '../../../src/testkit/index.ts'
+import { type MemoryFileSystem } from '../../../src/testkit/world/memory-file-system.ts'
 
 /** What a recovery came to. `fenced`: the product says by an error of the table that it does not serve, where it must not. */
 export type Recovery = 'recovered' | 'fenced'
@@ -28,8 +29,8 @@ export interface CrashStep {
  */
 export interface CrashProtocol {
   readonly name: string
-  /** Done once; the same for the same seed. Gives its moments in their order. */
-  play(seed: number): Promise<readonly CrashStep[]>
+  /** Done once; the same for the same seed. Gives its moments in their order. `spoil` is done to each disk that is used on the way, to show that it is found out. */
+  play(seed: number, spoil?: (files: MemoryFileSystem) => void): Promise<readonly CrashStep[]>
 }
 
 /** Where a fault was found. */
@@ -64,11 +65,13 @@ export interface ProtocolRun extends CrashImagesOptions {
   readonly momentsMax?: number
   /** A run of one seed ends after so many faults. Default 3: more of them tell nothing new. */
   readonly faultsMax?: number
+  /** See `CrashProtocol.play`. */
+  readonly spoil?: (files: MemoryFileSystem) => void
 }
 
 /** Plays a protocol once and recovers each image that a power cut may leave of it. Faults are given, not thrown. */
-export async function runProtocol(protocol: CrashProtocol, { seed, only, momentsMax = Infinity, faultsMax = 3, ...bounds }: ProtocolRun): Promise<ProtocolResult> {
-  const steps = await protocol.play(seed)
+export async function runProtocol(protocol: CrashProtocol, { seed, only, momentsMax = Infinity, faultsMax = 3, spoil, ...bounds }: ProtocolRun): Promise<ProtocolResult> {
+  const steps = await protocol.play(seed, spoil)
   const digests = new Set<string>()
   const faults: CrashFault[] = []
   let [moments, images, fenced] = [0, 0, 0]

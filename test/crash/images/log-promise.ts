@@ -90,6 +90,18 @@ export class Ledger {
     })
   }
 
+  /** An append was refused: others take its place. What of it was written may be there after a crash. */
+  refused(topicId: Uuid, partition: number, produced: ProducedBatch | undefined): void {
+    this.change(topicId, partition, { pending: this.of(topicId, partition).pending.filter(batch => batch !== produced) })
+  }
+
+  /** Another process has found the log with this end. */
+  foundUpTo(topicId: Uuid, partition: number, endOffset: number): void {
+    const { topic, state, flushed, pending } = this.of(topicId, partition)
+    if (state === 'gone' || endOffset < flushed) throw new Error(`${topic}-${partition}: a start between finds it with the end ${endOffset}, and it was ${state === 'gone' ? 'removed' : `flushed up to ${flushed}`}`)
+    this.change(topicId, partition, { pending: pending.filter(batch => batch.endOffset <= endOffset) })
+  }
+
   /** From the call on, nothing at or above is promised. */
   truncating(topicId: Uuid, partition: number, offset: number): void {
     const { flushed, produced, pending, start, compaction } = this.of(topicId, partition)

@@ -18,13 +18,14 @@ export interface StoreScript<Prepared> extends StageOptions {
 export function storeProtocol<Prepared = void>({ name, prepare, run, vary, ...fixed }: StoreScript<Prepared>): CrashProtocol {
   return {
     name,
-    async play(seed) {
+    async play(seed, spoil) {
       const varied = vary?.(seed)
-      const options: StageOptions = { config: { ...fixed.config, ...varied?.config }, disk: { ...fixed.disk, ...varied?.disk } }
-      const stage = new StoreStage(seed, options)
+      const options: StageOptions = { ...fixed, ...varied, config: { ...fixed.config, ...varied?.config }, disk: { ...fixed.disk, ...varied?.disk } }
+      const stage = new StoreStage(seed, options, spoil)
       if (prepare === undefined) await stage.start()
       const prepared = await prepare?.(stage) as Prepared
       const moments = await keepCrashMoments({ files: stage.files, run: async () => { await run(stage, prepared) }, note: () => stage.ledger.promises })
+      stage.end()
       return moments.map(({ step, noted, moment }) => ({
         step, promised: noted,
         *cases(bounds) {

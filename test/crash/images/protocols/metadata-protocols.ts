@@ -49,9 +49,10 @@ async function check(files: MemoryFileSystem, { acknowledged, sent, term }: Answ
 function metadataProtocol(name: string, lives: number, isCutBefore: boolean): CrashProtocol {
   return {
     name,
-    async play(seed) {
+    async play(seed, spoil) {
       const prng = new Prng(seed)
       let files = new MemoryFileSystem({ names: seed % 2 === 0 ? 'ordered' : 'each' })
+      spoil?.(files)
       let answered: Answered = { acknowledged: 0, sent: [], term: 0 }
       const append = async (voter: SingleVoter): Promise<void> => {
         const command = prng.bytes(prng.chance(0.1) ? 9000 : prng.between(1, 40))
@@ -69,6 +70,7 @@ function metadataProtocol(name: string, lives: number, isCutBefore: boolean): Cr
       if (isCutBefore) {
         await life()
         files = files.afterCrash({ keepUnsynced: new SeededRandom(seed) })
+        spoil?.(files)
       }
       const moments = await keepCrashMoments({ files, run: async () => { for (let count = 0; count < lives; count++) await life() }, note: () => answered })
       return moments.map(({ step, noted, moment }) => ({

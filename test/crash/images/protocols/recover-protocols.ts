@@ -100,7 +100,7 @@ async function check(files: MemoryFileSystem, { found: truth, old, isKept, data 
 function recoverProtocol(name: string, isCutBefore: boolean): CrashProtocol {
   return {
     name,
-    async play(seed) {
+    async play(seed, spoil) {
       const prng = new Prng(seed)
       const damage = damages[seed % damages.length]!
       const { files: working } = await made(['orders', 'payments', 'refunds', 'a', 'b', 'c', 'd', 'e'].slice(0, prng.between(6, 8)), damage.hasNoSnapshot === true ? 1000 : 3)
@@ -113,9 +113,11 @@ function recoverProtocol(name: string, isCutBefore: boolean): CrashProtocol {
       const expected = { found: await topicsOf(undisturbed), old, data: contentOf(files, '/data') }
       if (isCutBefore) {
         const first = files.afterCrash({ keepUnsynced: 'all' })
+        spoil?.(first)
         const moments = await keepCrashMoments({ files: first, run: async () => { await recover(first, 1) } })
         files = prng.pick([...prng.pick(moments).moment.images({ random: 2, seed, most: 6 })]).files
       }
+      spoil?.(files)
       const truth: Truth = { ...expected, isKept: files.stat(`${metadataPath}/recovered.json`) !== undefined }
       const moments = await keepCrashMoments({ files, run: async () => { await recover(files, 1) }, note: () => truth })
       return moments.map(({ step, noted, moment }) => ({
