@@ -105,7 +105,8 @@ export class Ledger {
   /** From the call on, nothing at or above is promised. */
   truncating(topicId: Uuid, partition: number, offset: number): void {
     const { flushed, produced, pending, start, compaction } = this.of(topicId, partition)
-    const below = ({ endOffset }: ProducedBatch): boolean => endOffset <= offset
+    // Below its start it begins anew, and knows nothing of what it had.
+    const below = ({ endOffset }: ProducedBatch): boolean => endOffset <= offset && offset >= start
     this.change(topicId, partition, {
       flushed: Math.min(flushed, offset), start: Math.min(start, offset), compaction: compaction === 'no' ? 'no' : 'was cut',
       produced: new Map([...produced].filter(([, batch]) => below(batch))), pending: pending.filter(below),

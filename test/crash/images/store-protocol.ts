@@ -1,6 +1,7 @@
-import { type CrashProtocol } from './crash-protocol.ts'
+import { type CrashProtocol, type CrashStep } from './crash-protocol.ts'
 import { keepCrashMoments } from '../../../src/testkit/index.ts'
 import { type StorePromises } from './log-promise.ts'
+import { redoGoesRound } from './redo-goes-round.ts'
 import { checkStore } from './store-check.ts'
 import { StoreStage, type StageOptions } from './store-stage.ts'
 
@@ -26,7 +27,7 @@ export function storeProtocol<Prepared = void>({ name, prepare, run, vary, ...fi
       const prepared = await prepare?.(stage) as Prepared
       const moments = await keepCrashMoments({ files: stage.files, run: async () => { await run(stage, prepared) }, note: () => stage.ledger.promises })
       stage.end()
-      return moments.map(({ step, noted, moment }) => ({
+      const steps = moments.map(({ step, noted, moment }): CrashStep => ({
         step, promised: noted,
         *cases(bounds) {
           for (const { what, files } of moment.images(bounds)) {
@@ -34,6 +35,23 @@ export function storeProtocol<Prepared = void>({ name, prepare, run, vary, ...fi
           }
         },
       }))
+      return [...steps, notCrashed(stage)]
+    },
+  }
+}
+
+/** What goes on after all of it, without a crash. */
+function notCrashed(stage: StoreStage): CrashStep {
+  return {
+    step: 'without a crash', promised: undefined,
+    *cases() {
+      yield {
+        what: 'all that was done', digest: 'none',
+        check: async () => {
+          await redoGoesRound(stage.store, stage.timers)
+          return 'recovered'
+        },
+      }
     },
   }
 }
