@@ -7,8 +7,17 @@ export type PartitionKey = string
 export interface SeenRecord {
   readonly offset: number
   readonly timestamp: number
-  /** Name and digest of key, value and headers: no two records of a run have the same, but for one that was sent twice. */
+  /** Name and digest of key, value and headers: no two records of a run have the same, but for one that was sent twice. Where compaction goes by it, the key is in it: see `keyIn`. */
   readonly content: string
+}
+
+/** The content of a record with a key. */
+export const contentWithKey = (content: string, key: string): string => `${content} of ${key}`
+
+/** The key of a record by its content; undefined for one without a key. */
+export function keyIn(content: string): string | undefined {
+  const at = content.indexOf(' of ')
+  return at < 0 ? undefined : content.slice(at + 4)
 }
 
 export interface SeenBatch {
@@ -25,8 +34,12 @@ export interface SeenBatch {
 export type FileImage = ReadonlyMap<string, Uint8Array>
 
 export type HistoryEvent =
-  /** A partition exists. `trimmed`: retention may take its beginning. */
-  | { readonly kind: 'created', readonly partition: PartitionKey, readonly trimmed: boolean }
+  /** A partition exists. `trimmed`: retention may take its beginning. `compacted`: records go that a later one of their key has overtaken. */
+  | { readonly kind: 'created', readonly partition: PartitionKey, readonly trimmed: boolean, readonly compacted?: boolean }
+  /** From here on all records below may be gone: DeleteRecords was asked for. */
+  | { readonly kind: 'deleting', readonly partition: PartitionKey, readonly offset: number }
+  /** It was answered: no record below is there any more, and none comes back. */
+  | { readonly kind: 'records deleted', readonly partition: PartitionKey, readonly lowWatermark: number }
   | { readonly kind: 'deleted', readonly partition: PartitionKey }
   /** The broker ended: in order, by `kill -9`, or with its machine. */
   | { readonly kind: 'ended', readonly how: 'stop' | 'kill' | 'power' }

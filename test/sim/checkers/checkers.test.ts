@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Checker, History, type HistoryEvent, type SeenBatch, type SeenRecord, Violation } from '../history.ts'
+import { type Checker, contentWithKey, History, type HistoryEvent, type SeenBatch, type SeenRecord, Violation } from '../history.ts'
 import { AcknowledgedIsDurable } from './acknowledged-is-durable.ts'
+import { DeletedStaysDeleted } from './deleted-stays-deleted.ts'
 import { LookupsEqualAScan } from './lookups-equal-a-scan.ts'
 import { NothingAboveTheWatermark } from './nothing-above-the-watermark.ts'
 import { OffsetsAreGivenOnce } from './offsets-are-given-once.ts'
@@ -20,6 +21,10 @@ const batch = (baseOffset: number, baseSequence = -1, changed: Partial<SeenBatch
   ({ baseOffset, lastOffset: baseOffset, producerId: baseSequence < 0 ? -1 : 7, producerEpoch: 0, baseSequence, recordsCount: 1, ...changed })
 
 const created: HistoryEvent = { kind: 'created', partition, trimmed: false }
+const compacted: HistoryEvent = { ...created, compacted: true }
+const keyed = (offset: number, key: string): SeenRecord => record(offset, contentWithKey(`r${offset}`, key))
+const deleting = (offset: number): HistoryEvent => ({ kind: 'deleting', partition, offset })
+const recordsDeleted = (lowWatermark: number): HistoryEvent => ({ kind: 'records deleted', partition, lowWatermark })
 const power: HistoryEvent = { kind: 'ended', how: 'power' }
 const kill: HistoryEvent = { kind: 'ended', how: 'kill' }
 
@@ -47,13 +52,29 @@ interface Cases {
 
 const cases: readonly Cases[] = [
   {
+    checker: () => new DeletedStaysDeleted(),
+    good: {
+      'records stay deleted': [created, appended(0), deleting(1), recordsDeleted(1), power, scanned(2, { startOffset: 1, records: records(1, 2) })],
+      'a deletion that was not answered may have done nothing': [created, appended(0), deleting(1), power, scanned(1)],
+      'its topic was made again': [created, recordsDeleted(3), { kind: 'deleted', partition }, created, scanned(0)],
+    },
+    bad: {
+      'they come back with a power cut': [created, appended(0), deleting(1), recordsDeleted(1), power, scanned(1)],
+    },
+  },
+  {
     checker: () => new ReadIsDurable(),
     good: {
       'what was read is there': [created, read(record(0)), fetched({ records: [record(1)] }), power, scanned(2)],
       'retention took it': [{ ...created, trimmed: true } as HistoryEvent, read(record(0)), scanned(3, { startOffset: 1, records: records(1, 3) })],
       'its topic was deleted': [created, read(record(0)), { kind: 'deleted', partition }, created, scanned(0)],
+      'a later record of its key has overtaken it': [compacted, read(keyed(0, 'a')), scanned(2, { records: [keyed(1, 'a')] })],
     },
     bad: {
+      'the last record of its key is gone': [compacted, read(keyed(1, 'a')), scanned(2, { records: [keyed(0, 'a')] })],
+      'it is gone, and only another key has a later record': [compacted, read(keyed(0, 'a')), scanned(2, { records: [keyed(1, 'b')] })],
+      'a later record of its key has overtaken it where nothing is compacted': [created, read(keyed(0, 'a')), scanned(2, { records: [keyed(1, 'a')] })],
+      'compaction has made another record of it': [compacted, read(keyed(0, 'a')), scanned(2, { records: [record(0, contentWithKey('other', 'a')), keyed(1, 'a')] })],
       'what a consumer was given is gone after a power cut': [created, read(record(0)), power, scanned(0)],
       'what a fetch gave is gone': [created, fetched({ records: [record(0), record(1)] }), scanned(1)],
       'another record stands in its place': [created, read(record(0)), scanned(1, { records: [record(0, 'other')] })],
@@ -65,9 +86,13 @@ const cases: readonly Cases[] = [
       'an acknowledged record is there': [created, appended(0), appended(1), power, read(record(0)), scanned(2)],
       'retention took it': [{ ...created, trimmed: true } as HistoryEvent, appended(0), scanned(3, { startOffset: 1, records: records(1, 3) })],
       'acks=1 and a power cut': [created, appended(0, { acks: 1 }), power, scanned(0)],
+      'it was to be deleted': [created, appended(0), appended(1), deleting(2), scanned(3, { startOffset: 2, records: records(2, 3) })],
+      'a later record of its key has overtaken it': [compacted, appended(0, { contents: [contentWithKey('r0', 'a')] }), scanned(2, { records: [keyed(1, 'a')] })],
       'its topic was deleted': [created, appended(0), { kind: 'deleted', partition }, created, scanned(0)],
     },
     bad: {
+      'more is gone than was to be deleted': [created, appended(0), deleting(1), scanned(3, { startOffset: 2, records: records(2, 3) })],
+      'the last record of its key is gone after a compaction': [compacted, appended(1, { contents: [contentWithKey('r1', 'a')] }), scanned(2, { records: [keyed(0, 'a')] })],
       'an acknowledged record is gone': [created, appended(0), appended(1), power, scanned(1)],
       'another record stands in its place': [created, appended(0), scanned(1, { records: [record(0, 'other')] })],
       'a client reads another record in its place': [created, appended(4), read(record(4, 'other'))],
@@ -112,11 +137,15 @@ const cases: readonly Cases[] = [
   {
     checker: () => new OffsetsAreGivenOnce(),
     good: {
+      'compaction leaves gaps': [compacted, read(record(0), record(2)), scanned(4, { records: [record(1), record(3)], batches: [batch(1), batch(3)] })],
+      'records are deleted while they are read': [created, deleting(5), read(record(1), record(5))],
       'one after the other': [created, appended(0), appended(1), appended(1), scanned(2)],
       'acks=1 and a power cut': [created, appended(0, { acks: 1 }), power, appended(0, { contents: ['other'] })],
       'an answer to acks=1 heard after the power cut that it was under way at': [created, power, appended(0, { acks: 1, begun: 1 }), appended(0, { contents: ['other'] })],
     },
     bad: {
+      'compaction turns the order around': [compacted, read(record(2), record(0))],
+      'a gap behind what was to be deleted': [created, deleting(5), read(record(5), record(7))],
       'one offset given to two': [created, appended(0, { contents: ['a', 'b'] }), appended(1, { contents: ['c'] })],
       'acks=1 and a kill': [created, appended(0, { acks: 1 }), kill, appended(0, { contents: ['other'] })],
       'acks=all and a power cut': [created, appended(0), power, appended(0, { contents: ['other'] })],

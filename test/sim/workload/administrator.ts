@@ -16,8 +16,11 @@ export class Administrator {
   /** Names that this actor is at work on. */
   private readonly busy = new Set<string>()
   private readonly unfinished = new Map<string, Topic | undefined>()
+  private readonly compactedShare: number
 
-  constructor(stage: Stage, client: () => Client, prng: Prng) {
+  /** `compactedShare`: how often a topic is compacted. */
+  constructor(stage: Stage, client: () => Client, prng: Prng, compactedShare = 0) {
+    this.compactedShare = compactedShare
     this.stage = stage
     this.client = client
     this.prng = prng
@@ -39,19 +42,21 @@ export class Administrator {
     await this.alone(name, async () => {
       if (this.unfinished.has(name)) await this.finishDeleting(name)
       const durability = prng.pick(['fsync', 'fsync', 'fsync', 'os'] as const)
-      const trimmed = prng.chance(0.25)
+      const compacted = this.compactedShare > 0 && prng.chance(this.compactedShare)
+      const trimmed = !compacted && prng.chance(0.25)
       const partitions = prng.between(1, 3)
       const configs: Record<string, string> = {
         durability, 'internal.segment.bytes': prng.pick(['1024', '4000', '20000']), 'index.interval.bytes': prng.pick(['0', '300', '4096']),
         'file.delete.delay.ms': '500', 'message.timestamp.type': prng.pick(['CreateTime', 'CreateTime', 'LogAppendTime']),
         'compression.type': prng.pick(['producer', 'producer', 'producer', 'gzip', 'lz4', 'uncompressed']),
         ...(trimmed ? { 'retention.bytes': '8000' } : {}),
+        ...(compacted ? { 'cleanup.policy': 'compact', 'min.cleanable.dirty.ratio': '0' } : {}),
       }
       // What becomes of a creation that fails is not known; the topic has to go before there can be another of its name.
       this.unfinished.set(name, undefined)
       const [created] = await this.ask(admin => admin.createTopics([{ name, partitions, configs }], { timeoutMs: 5000 }))
       this.unfinished.delete(name)
-      stage.topics.add({ name, id: created!.topicId!, life: 0, partitions, durability, trimmed, doomed: false })
+      stage.topics.add({ name, id: created!.topicId!, life: 0, partitions, durability, trimmed, compacted, doomed: false })
     })
   }
 

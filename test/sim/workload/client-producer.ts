@@ -38,7 +38,7 @@ export class ClientProducer {
     const topic = stage.topics.pick(prng)
     if (topic === undefined) return
     const running = prng.pick(this.producers())
-    const records = this.records.many(this.records.count(20, 300), running.once, prng.chance(0.05) ? 3000 : 120)
+    const records = this.records.many(this.records.count(20, 300), running.once, prng.chance(0.05) ? 3000 : 120, topic.compacted)
     const partition = prng.chance(0.5) ? prng.below(topic.partitions) : undefined
     await Promise.all(records.map(record => this.send(running, topic, partition, record)))
   }

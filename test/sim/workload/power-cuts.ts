@@ -5,6 +5,7 @@ import { isMillraceError } from '../../../src/kernel/errors/index.ts'
 import { faultSwarm, type FileFault } from '../../../src/testkit/index.ts'
 import { kafkaErrors } from '../../../src/wire/index.ts'
 import { AcknowledgedIsDurable } from '../checkers/acknowledged-is-durable.ts'
+import { DeletedStaysDeleted } from '../checkers/deleted-stays-deleted.ts'
 import { NothingAboveTheWatermark } from '../checkers/nothing-above-the-watermark.ts'
 import { OffsetsAreGivenOnce } from '../checkers/offsets-are-given-once.ts'
 import { ReadIsDurable } from '../checkers/read-is-durable.ts'
@@ -18,10 +19,12 @@ import { RandomRecords } from './random-records.ts'
 import { RawClient } from './raw-client.ts'
 import { RawProducer } from './raw-producer.ts'
 import { RawReader } from './raw-reader.ts'
+import { addReached, type Reached } from './reached.ts'
+import { RecordsDeleter } from './records-deleter.ts'
 import { Stage } from './stage.ts'
 import { Topics } from './topics.ts'
 
-export interface PowerCutsRun {
+export interface PowerCutsRun extends Reached {
   /** Equal for two runs in which the same things happened. */
   readonly digest: string
   /** Records that were acknowledged to acks=all, and that consumers were given. */
@@ -44,21 +47,24 @@ export async function runPowerCuts(seed: number, cuts: number): Promise<PowerCut
   const sim = await createSimBroker({
     seed, network: { giveUpMs: 300, windowBytes: 16_384 }, machine: { disk },
     options: {
-      broker: { 'auto.create.topics.enable': false, 'log.retention.check.interval.ms': 700, 'log.flush.offset.checkpoint.interval.ms': 900, 'replica.high.watermark.checkpoint.interval.ms': 500 },
+      // Each with checkpoints and a redo log of its own.
+      ...(seed % 3 === 1 ? { data: ['/data', '/data2'] } : {}),
+      broker: { 'auto.create.topics.enable': false, 'log.retention.check.interval.ms': 700, 'log.cleaner.backoff.ms': 150, 'log.flush.offset.checkpoint.interval.ms': 900, 'replica.high.watermark.checkpoint.interval.ms': 500 },
       ...(seed % 7 === 0 ? { settings: { 'storage-local': { redoBytesMax: 0 } } } : {}),
     },
   })
   const { world } = sim
+  const reached: Reached = { redoFilesReused: 0, compactions: 0, recordsCompacted: 0, recordsDeleted: 0, directories: 0 }
   const tally = { acknowledged: 0, seen: 0 }
-  const history = new History([new AcknowledgedIsDurable(), new ReadIsDurable(), new ReadsRepeat(), new NothingAboveTheWatermark(), new OffsetsAreGivenOnce()], event => count(event, tally))
+  const history = new History([new AcknowledgedIsDurable(), new ReadIsDurable(), new ReadsRepeat(), new NothingAboveTheWatermark(), new OffsetsAreGivenOnce(), new DeletedStaysDeleted()], event => count(event, tally))
   const stage = new Stage(sim, history, new Topics(history), Infinity, [kafkaErrors.KAFKA_STORAGE_ERROR, kafkaErrors.UNKNOWN_SERVER_ERROR])
   try {
-    await world.run(() => play(stage, cuts), { withinMs: 3_600_000 })
+    await world.run(() => play(stage, cuts, { reached, isBulky: seed % 4 === 2 }), { withinMs: 3_600_000 })
   } catch (error) {
     throw new Error(`${String(error)}\nto see it again: npm run sim:power -- --seed ${seed} --seeds 1 --cuts ${cuts}\n${world.report()}`, { cause: error })
   }
   const operations = [...stage.counts.values()].reduce((sum, each) => sum + each, 0)
-  return { digest: world.digest(), ...tally, operations, events: world.scheduler.eventsRun, simulatedMs: world.nowMs, faults: Object.fromEntries(world.faultCounts.all()) }
+  return { digest: world.digest(), ...tally, ...reached, recordsDeleted: stage.recordsDeleted, operations, events: world.scheduler.eventsRun, simulatedMs: world.nowMs, faults: Object.fromEntries(world.faultCounts.all()) }
 }
 
 function count(event: HistoryEvent, tally: { acknowledged: number, seen: number }): void {
@@ -66,15 +72,21 @@ function count(event: HistoryEvent, tally: { acknowledged: number, seen: number 
   if (event.kind === 'read' || event.kind === 'fetched') tally.seen += event.records.length
 }
 
-async function play(stage: Stage, cuts: number): Promise<void> {
+interface Play {
+  readonly reached: Reached
+  /** Much is written, so that files of the redo log are used again. */
+  readonly isBulky: boolean
+}
+
+async function play(stage: Stage, cuts: number, { reached, isBulky }: Play): Promise<void> {
   const { sim } = stage
   const prng = sim.world.prng.fork('power cuts')
   await sim.start()
-  const actors = ['client-0', 'client-1', 'client-2'].map(name => actor(stage, name, prng.fork(name)))
-  for (let made = prng.between(1, 3); made > 0; made--) await actors[0]!.administrator.create()
+  const actors = ['client-0', 'client-1', 'client-2'].map(name => actor(stage, name, prng.fork(name), isBulky))
+  for (let made = prng.between(2, 4); made > 0; made--) await actors[0]!.administrator.create()
   const acting = Promise.all(actors.map(each => stage.act(each.prng, each.operations, 16)))
   // What an actor finds ends the run at once.
-  await Promise.race([acting, cutAgainAndAgain(stage, prng, cuts)])
+  await Promise.race([acting, cutAgainAndAgain(stage, prng, cuts, { reached, isBulky })])
   await acting
   for (const each of actors) await each.close()
   sim.world.network.heal()
@@ -84,21 +96,24 @@ async function play(stage: Stage, cuts: number): Promise<void> {
   const auditor = new RawClient(world, prng.fork('auditor'))
   await new Audit(stage, auditor, world, prng.fork('audit')).run()
   auditor.close()
+  addReached(reached, sim)
   await sim.stop()
 }
 
 /** Ends on a good disk, after a last power cut. */
-async function cutAgainAndAgain(stage: Stage, prng: Prng, cuts: number): Promise<void> {
+async function cutAgainAndAgain(stage: Stage, prng: Prng, cuts: number, { reached, isBulky }: Play): Promise<void> {
   const { sim } = stage
   const faults = prng.chance(0.3) ? [] : faultSwarm(prng, { allow: (_name, fault) => !ruinous(fault), chanceMax: 0.003 })
   sim.machine.spoilDisk(faults)
   for (let done = 0; done < cuts; done++) {
-    await sim.world.sleep(prng.float() * prng.pick([100, 300, 900]))
+    await sim.world.sleep(prng.float() * prng.pick(isBulky ? [300, 1500, 2500] : [100, 300, 900]))
+    addReached(reached, sim)
     cut(stage)
     await startAgain(stage, prng, faults)
   }
   await sim.world.sleep(prng.float() * 300)
   stage.left = 0
+  addReached(reached, sim)
   sim.machine.spoilDisk([])
   cut(stage)
   await sim.start()
@@ -136,23 +151,24 @@ function refusal(error: unknown): string {
 }
 
 /** Producers and consumers of one machine. */
-function actor(stage: Stage, name: string, prng: Prng) {
+function actor(stage: Stage, name: string, prng: Prng, isBulky: boolean) {
   const world = stage.sim.clientWorld(name)
   const raw = new RawClient(world, prng.fork('raw client'), 300)
   const client = clientOf(stage.sim, name)
   // What counts here is how often the power is cut, not how much is written between.
-  const records = new RandomRecords(prng.fork('records'), name, 0.03)
+  const records = new RandomRecords(prng.fork('records'), name, 0.03, isBulky ? 6000 : 0)
   const operations = [
     ...new RawProducer(stage, raw, world, prng.fork('raw producer'), records).operations,
     ...new RawReader(stage, raw, world, prng.fork('raw reader')).operations.filter(({ name: what }) => what !== 'raw slow reader'),
     ...new ClientProducer(stage, () => client, prng.fork('producer'), records).operations,
     ...new ClientConsumer(stage, () => client, prng.fork('consumer')).operations,
+    ...new RecordsDeleter(stage, raw, prng.fork('records deleter')).operations,
   ]
   const close = async (): Promise<void> => {
     raw.close()
     await client.close()
   }
-  return { prng, operations, administrator: new Administrator(stage, () => client, prng.fork('administrator')), close }
+  return { prng, operations, administrator: new Administrator(stage, () => client, prng.fork('administrator'), 0.3), close }
 }
 
 const clientOf = (sim: SimBroker, name: string): Client => sim.client(name, { connectTimeoutMs: 200, requestTimeoutMs: 300, retryBackoffMs: 20, retryBackoffMsMax: 200 })

@@ -64,7 +64,7 @@ export class RawProducer {
     const { stage, prng } = this
     const place = stage.topics.pickPlace(prng)
     if (place === undefined) return
-    const batch = this.batch(-1, -1, -1)
+    const batch = this.batch(place.topic, -1, -1, -1)
     const acks = prng.chance(0.6) ? 'all' : 1
     const begun = stage.history.now
     const answer = await this.send(place.topic, place.partition, acks, batch)
@@ -77,7 +77,7 @@ export class RawProducer {
     const { prng } = this
     const place = this.stage.topics.pickPlace(prng)
     if (place === undefined) return
-    const batch = this.batch(-1, -1, -1)
+    const batch = this.batch(place.topic, -1, -1, -1)
     await this.client.tell(produceApi, prng.between(batch.codec === 4 ? 7 : 3, 11), () => request(place.topic, place.partition, 0, batch))
   }
 
@@ -89,7 +89,7 @@ export class RawProducer {
     if (identity === undefined) return
     if (identity.pending.length === 0) {
       for (let count = this.prng.between(1, 4); count > 0; count--) {
-        const batch = this.batch(identity.id, identity.epoch, identity.nextSequence)
+        const batch = this.batch(place.topic, identity.id, identity.epoch, identity.nextSequence)
         identity.nextSequence = (identity.nextSequence + batch.contents.length) % sequences
         identity.pending.push(batch)
       }
@@ -163,9 +163,9 @@ export class RawProducer {
     return response.responses[0]!.partitionResponses[0]!
   }
 
-  private batch(producerId: number, producerEpoch: number, baseSequence: number): Batch {
+  private batch({ compacted }: Topic, producerId: number, producerEpoch: number, baseSequence: number): Batch {
     const { prng } = this
-    const records = this.records.many(this.records.count(12, 200), producerId >= 0, prng.chance(0.05) ? 3000 : 120)
+    const records = this.records.many(this.records.count(12, 200), producerId >= 0, prng.chance(0.05) ? 3000 : 120, compacted)
     const builder = new BatchBuilder(this.world.compression)
     const nowMs = testEpochMs + this.stage.sim.world.nowMs
     for (const { key, value, headers } of records) {

@@ -23,6 +23,8 @@ export class Stage {
   readonly topics: Topics
   /** Operations that are still to be done. */
   left: number
+  /** By DeleteRecords, as far as it was answered. */
+  recordsDeleted = 0
   /** How often each operation was done, and how often each error was met. */
   readonly counts = new Map<string, number>()
   /** Errors that any answer may be, on a disk that fails. */

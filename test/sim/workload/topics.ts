@@ -11,8 +11,12 @@ export interface Topic {
   readonly durability: 'fsync' | 'os'
   /** Retention may take its beginning. */
   readonly trimmed: boolean
+  /** Its records have keys, of which compaction keeps the last. */
+  readonly compacted?: boolean
   /** Somebody has begun to delete it, or it is over: what its name means is not certain any more. */
   doomed: boolean
+  /** Somebody has asked for records to be deleted. */
+  deletesRecords?: boolean
 }
 
 export interface Place {
@@ -37,7 +41,7 @@ export class Topics {
   add(topic: Topic): void {
     this.live.set(topic.name, topic)
     for (let partition = 0; partition < topic.partitions; partition++) {
-      this.history.add({ kind: 'created', partition: keyOf({ topic, partition }), trimmed: topic.trimmed })
+      this.history.add({ kind: 'created', partition: keyOf({ topic, partition }), trimmed: topic.trimmed, ...(topic.compacted === true ? { compacted: true } : {}) })
     }
   }
 
@@ -51,7 +55,8 @@ export class Topics {
       if (topic.durability === 'fsync' || topic.doomed) continue
       this.doom(topic)
       this.remove(topic)
-      this.add({ ...topic, life: topic.life + 1, doomed: false })
+      // How much of it a deletion has taken before is not promised either.
+      this.add({ ...topic, life: topic.life + 1, doomed: false, trimmed: topic.trimmed || topic.deletesRecords === true })
     }
   }
 
