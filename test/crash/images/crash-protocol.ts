@@ -20,6 +20,8 @@ export interface CrashStep {
   readonly step: string
   /** What is promised then: the same object until it changes. */
   readonly promised: unknown
+  /** Whether it is more than at the step before. Default: whether it is something else. */
+  readonly promisesMore?: boolean
   cases(bounds: CrashImagesOptions): Iterable<CrashCase>
 }
 
@@ -63,15 +65,25 @@ export interface ProtocolRun extends CrashImagesOptions {
   readonly only?: { readonly moment: number, readonly image: number }
   /** Of more moments, so many are tried, evenly spread. Default: all. */
   readonly momentsMax?: number
+  /**
+   * So many of the moments at which more is promised than at the one before are tried besides, with nothing that was not synced: what is promised too early is missing
+   * then. Default: none, as all moments are tried.
+   */
+  readonly promisesMax?: number
   /** A run of one seed ends after so many faults. Default 3: more of them tell nothing new. */
   readonly faultsMax?: number
   /** See `CrashProtocol.play`. */
   readonly spoil?: (files: MemoryFileSystem) => void
 }
 
+/** Of each protocol a small part, which is tried with every change of the product. */
+export const few = { most: 5, random: 2, subsetsOf: 3, momentsMax: 3, promisesMax: 20 } as const
+
 /** Plays a protocol once and recovers each image that a power cut may leave of it. Faults are given, not thrown. */
-export async function runProtocol(protocol: CrashProtocol, { seed, only, momentsMax = Infinity, faultsMax = 3, spoil, ...bounds }: ProtocolRun): Promise<ProtocolResult> {
+export async function runProtocol(protocol: CrashProtocol, { seed, only, momentsMax = Infinity, promisesMax = 0, faultsMax = 3, spoil, ...bounds }: ProtocolRun): Promise<ProtocolResult> {
   const steps = await protocol.play(seed, spoil)
+  const promising = new Set(chosen(steps.flatMap((step, index) => index > 0 && (step.promisesMore ?? step.promised !== steps[index - 1]!.promised) ? [index] : []), promisesMax))
+  const whole = new Set(chosen([...steps.keys()], momentsMax))
   const digests = new Set<string>()
   const faults: CrashFault[] = []
   let [moments, images, fenced] = [0, 0, 0]
@@ -80,12 +92,13 @@ export async function runProtocol(protocol: CrashProtocol, { seed, only, moments
   for (const [moment, { step, promised, cases }] of steps.entries()) {
     if (promised !== promisedBefore) tried = new Set()
     promisedBefore = promised
-    if (only === undefined ? !isChosen(moment, steps.length, momentsMax) : only.moment !== moment) continue
+    if (only === undefined ? !whole.has(moment) && !promising.has(moment) : only.moment !== moment) continue
     moments++
     let image = -1
     for (const found of cases({ ...bounds, seed: seed + moment })) {
       image++
       if (only !== undefined && only.image !== image) continue
+      if (only === undefined && image > 0 && !whole.has(moment)) break
       // The same disk with the same promised has been tried.
       if (only === undefined && tried.size === tried.add(found.digest).size) continue
       images++
@@ -101,9 +114,9 @@ export async function runProtocol(protocol: CrashProtocol, { seed, only, moments
   return { protocol: protocol.name, seed, moments, images, digests, fenced, faults }
 }
 
-/** Whether it is one of `most` that are spread evenly over `count`. */
-const isChosen = (index: number, count: number, most: number): boolean =>
-  most >= count || Math.floor((index + 1) * most / count) > Math.floor(index * most / count)
+/** So many of these, evenly spread. */
+const chosen = (indexes: readonly number[], most: number): readonly number[] =>
+  indexes.filter((_, index) => most >= indexes.length || Math.floor((index + 1) * most / indexes.length) > Math.floor(index * most / indexes.length))
 
 /** The command that tries this one image again. */
 export function commandFor({ protocol, seed, moment, image }: Pick<CrashFault, 'protocol' | 'seed' | 'moment' | 'image'>): string {

@@ -50,6 +50,16 @@ export interface StorePromises {
   readonly logs: readonly LogPromise[]
 }
 
+/** Whether anything was answered to somebody between the two. */
+export function promisesMore(before: StorePromises, { logs }: StorePromises): boolean {
+  const were = new Map(before.logs.map(log => [log.topicId, log]))
+  return logs.some(log => {
+    const was = were.get(log.topicId)
+    if (was === undefined || was === log) return false
+    return log.flushed > was.flushed || log.start > was.start || log.startAtMost < was.startAtMost || log.endAtMost < was.endAtMost || (log.state !== was.state && (log.state === 'there' || log.state === 'gone'))
+  })
+}
+
 /** Keeps account of what is promised while a protocol is played. */
 export class Ledger {
   private readonly logs = new Map<string, LogPromise>()

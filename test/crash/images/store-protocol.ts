@@ -1,6 +1,6 @@
 import { type CrashProtocol, type CrashStep } from './crash-protocol.ts'
 import { keepCrashMoments } from '../../../src/testkit/index.ts'
-import { type StorePromises } from './log-promise.ts'
+import { promisesMore, type StorePromises } from './log-promise.ts'
 import { redoGoesRound } from './redo-goes-round.ts'
 import { checkStore } from './store-check.ts'
 import { StoreStage, type StageOptions } from './store-stage.ts'
@@ -27,8 +27,8 @@ export function storeProtocol<Prepared = void>({ name, prepare, run, vary, ...fi
       const prepared = await prepare?.(stage) as Prepared
       const moments = await keepCrashMoments({ files: stage.files, run: async () => { await run(stage, prepared) }, note: () => stage.ledger.promises })
       stage.end()
-      const steps = moments.map(({ step, noted, moment }): CrashStep => ({
-        step, promised: noted,
+      const steps = moments.map(({ step, noted, moment }, index): CrashStep => ({
+        step, promised: noted, promisesMore: index > 0 && promisesMore(moments[index - 1]!.noted as StorePromises, noted as StorePromises),
         *cases(bounds) {
           for (const { what, files } of moment.images(bounds)) {
             yield { what, digest: files.contentDigest(), check: (number: number) => checkStore(files, noted as StorePromises, options, number) }

@@ -44,6 +44,8 @@ export interface BatchOptions {
   readonly keys?: number
 }
 
+const turnsMax = 100_000
+
 /** Does something to a disk before anything is on it, and to what a power cut leaves of it. */
 export type SpoilDisk = (files: MemoryFileSystem) => void
 
@@ -241,7 +243,10 @@ export class StoreStage {
     let isUnderWay = true
     const ended = (): void => { isUnderWay = false }
     promise.then(ended, ended)
-    while (this.slow !== undefined && isUnderWay) await this.turns(1)
+    for (let turn = 0; this.slow !== undefined && isUnderWay; turn++) {
+      if (turn === turnsMax) throw new Error('what was asked for does not end, though the disk answers')
+      await this.turns(1)
+    }
     return promise
   }
 

@@ -8,7 +8,8 @@ const operations: Readonly<Record<string, readonly string[]>> = {
 }
 
 const frame = /((?:async )?)(?:[^()]*\()?([^\s()]*\/src\/([^\s():]+)):(\d+):(\d+)\)?$/
-const ofThePort = /^testkit\/world\/memory-(file-system|file|disk)\.ts$/
+/** And who looks at each call before it is carried out. */
+const ofThePort = /^testkit\/world\/(memory-(file-system|file|disk)|crash-enumeration)\.ts$/
 const ofTheEngine = /^testkit\/world\/memory-key-value-engine\.ts$/
 
 /** Tells which call site a call on the simulated disk comes from, by the stack. */
@@ -64,7 +65,7 @@ function callerOfPort(): string {
     Error.prepareStackTrace = (_error, frames) => frames.map(each => `${each.getFileName()}:${each.getLineNumber()}:${each.getColumnNumber()}`)
     Error.captureStackTrace(holder)
     const places = holder.stack as readonly string[]
-    const first = places.findIndex(place => place.includes('/src/') && !place.includes('/src/testkit/world/memory-'))
+    const first = places.findIndex(place => place.includes('/src/') && !/\/src\/testkit\/world\/(memory-|crash-enumeration)/.test(place))
     return (first < 0 ? places : places.slice(0, first + 1)).filter(place => place.includes('/src/')).join(' ')
   } finally {
     Error.prepareStackTrace = prepareStackTrace
