@@ -6,6 +6,7 @@
 #                 with our record program (test/compat/librdkafka) and Debian's rdkafka_performance on top
 #   kafka         Apache Kafka 4.4.0 with its tools, as jars from Maven Central (test/compat/kafka/pom.xml)
 #   franz-go      our record program over franz-go, by the Go module proxy (test/compat/franz-go)
+#   go-members    our members of groups over franz-go, sarama and kafka-go (test/compat/groups/go)
 #   serializers   Confluent's serializers for Python, and @kafkajs/confluent-schema-registry, which speak the Confluent wire format
 #   node24        Node 24 and @platformatic/kafka, which needs it, from npm
 #
@@ -135,6 +136,13 @@ franz_go() {
   GOTOOLCHAIN=local go build -o "$peers/franz-go/records" .
 }
 
+go_members() {
+  need go
+  mkdir -p "$peers/go-members"
+  cd "$compat/groups/go"
+  GOTOOLCHAIN=local go build -o "$peers/go-members/" ./franz-go ./sarama ./kafka-go
+}
+
 node24() {
   need npm
   [ "$(uname -sm)" = 'Linux x86_64' ] || { echo "the npm package of Node 24 is for Linux x86_64"; return 1; }
@@ -161,6 +169,7 @@ native() {
 
 native & one=$!
 { part kafka "$(key "$compat/kafka/pom.xml")" kafka; part franz-go "$(key "$compat"/franz-go/*.go "$compat"/franz-go/go.*)" franz_go
+  part go-members "$(key "$compat"/groups/go/*/*.go "$compat"/groups/go/go.*)" go_members
   part node24 "$node24_packages" node24; part serializers "$serializers_python $serializers_node" serializers; } & two=$!
 wait $one; wait $two
 echo "peers: in $peers"

@@ -1,4 +1,4 @@
-import kafkajs, { type Admin } from 'kafkajs'
+import kafkajs, { type Admin, type Kafka } from 'kafkajs'
 
 import { advertisedApis } from './wire-probe.ts'
 
@@ -6,17 +6,19 @@ const JOIN_GROUP = 11
 
 /** What the harness itself asks of the broker under test: topics and their ends. */
 export class Control {
+  readonly #kafka: Kafka
   readonly #admin: Admin
 
-  private constructor (admin: Admin) {
-    this.#admin = admin
+  private constructor (kafka: Kafka) {
+    this.#kafka = kafka
+    this.#admin = kafka.admin()
   }
 
   static async connect (bootstrap: string): Promise<Control> {
     const { Kafka, logLevel } = kafkajs
-    const admin = new Kafka({ clientId: 'compat-control', brokers: [bootstrap], logLevel: logLevel.NOTHING }).admin()
-    await admin.connect()
-    return new Control(admin)
+    const control = new Control(new Kafka({ clientId: 'compat-control', brokers: [bootstrap], logLevel: logLevel.NOTHING }))
+    await control.#admin.connect()
+    return control
   }
 
   /** Connects, acts and disconnects, so that a connection which the broker closed spoils one act alone. */
@@ -44,6 +46,21 @@ export class Control {
   async endOffsets (topic: string): Promise<number[]> {
     const offsets = await this.#admin.fetchTopicOffsets(topic)
     return offsets.sort((a, b) => a.partition - b.partition).map(({ high }) => Number(high))
+  }
+
+  /** What a group has committed in a topic, by partition; partitions without are left out. */
+  async committedOffsets (groupId: string, topic: string): Promise<Map<number, number>> {
+    const [found] = await this.#admin.fetchOffsets({ groupId, topics: [topic] })
+    return new Map(found!.partitions.map(({ partition, offset }) => [partition, Number(offset)] as const).filter(([, offset]) => offset >= 0))
+  }
+
+  /** Writes records of a time that is over. */
+  async produceOld (topic: string, partitions: number, count: number, timestampMs: number): Promise<void> {
+    const producer = this.#kafka.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner })
+    await producer.connect()
+    const messages = Array.from({ length: partitions * count }, (_, index) => ({ partition: index % partitions, value: `old ${index}`, timestamp: String(timestampMs) }))
+    await producer.send({ topic, acks: -1, messages })
+    await producer.disconnect()
   }
 
   async close (): Promise<void> {

@@ -4,8 +4,8 @@ import colors from 'picocolors'
 import { codecs } from './client.ts'
 
 export interface CheckResult {
-  /** `produce`: CLIENT wrote. `consume`: CLIENT read what PRODUCER wrote. `group`: CLIENTs shared a topic. `dump`: Kafka's own reader of files. */
-  readonly check: 'produce' | 'consume' | 'group' | 'dump'
+  /** `produce`: CLIENT wrote. `consume`: CLIENT read what PRODUCER wrote. `group`: CLIENTs shared a topic. `client-group`: the scenario of groups with CLIENT. `dump`: Kafka's own reader of files. */
+  readonly check: 'produce' | 'consume' | 'group' | 'client-group' | 'dump'
   readonly client: string
   readonly producer?: string
   readonly codec?: string
@@ -77,6 +77,7 @@ function consumedTable ({ results, versions }: Report): string {
 function name ({ check, client, producer, codec, dataset }: CheckResult): string {
   const what = [codec, dataset].filter(Boolean).join(', ')
   if (check === 'group') return `a group of ${client}`
+  if (check === 'client-group') return `groups by ${client}`
   if (check === 'dump') return `DumpLogSegments reads ${client}'s files`
   return check === 'produce' ? `${client} writes (${what})` : `${client} reads ${producer} (${what})`
 }
@@ -93,7 +94,7 @@ export function printed (report: Report): string {
     `compat: ${report.peer} at ${report.bootstrap}, ${report.records.toLocaleString('en')} records a topic, ${report.seconds} s`,
     '', producedTable(report), '', consumedTable(report), '',
   ]
-  for (const result of results.filter(r => r.check === 'dump' || (r.check === 'group' && r.status === 'passed'))) {
+  for (const result of results.filter(r => r.check === 'dump' || (r.check.endsWith('group') && r.status === 'passed'))) {
     lines.push(`${name(result)}: ${cell([result])} ${colors.dim(result.reason ?? '')}`, '')
   }
   for (const failure of results.filter(r => r.status === 'failed')) {

@@ -7,20 +7,21 @@ import { Control, offersGroups } from './control.ts'
 import { type Dataset, makeDataset, verify } from './dataset.ts'
 import { dumpCheck } from './dump-log-segments.ts'
 import { franzGo } from './franz-go/client.ts'
+import { checkClientGroups, clientGroupNames } from './groups/client-checks.ts'
 import { groupRuns, runGroupScenario } from './groups/scenario.ts'
-import { kafkaAvailable, startKafka } from './kafka-broker.ts'
 import { kafkaConsole } from './kafka-console/client.ts'
 import { kafkaPython } from './kafka-python/client.ts'
 import { kafkajs } from './kafkajs/client.ts'
 import { kcat } from './kcat/client.ts'
 import { librdkafka } from './librdkafka/client.ts'
-import { startMillrace } from './millrace-broker.ts'
 import { ownClient } from './own-client/client.ts'
 import { kafkaClassPath, repositoryDir } from './peers.ts'
 import { makePlan, type TopicPlan } from './plan.ts'
 import { platformatic } from './platformatic/client.ts'
 import { producerPerformance } from './producer-performance/client.ts'
-import { type CheckResult, printed, tally } from './report.ts'
+import { type CheckResult, printed, type Report, tally } from './report.ts'
+import { startSubject, type Subject } from './subject.ts'
+import { timed } from './timed.ts'
 
 const allClients: readonly CompatClient[] =
   [librdkafka, kcat, kafkaPython, kafkaConsole, franzGo, kafkajs, platformatic, producerPerformance, ownClient]
@@ -30,53 +31,15 @@ const usage = `usage: npm run compat -- [options]
   --peer millrace|kafka   the broker to start and test (default: this checkout's build)
   --preset NAME           composition of millrace to start (default single-node)
   --bootstrap HOST:PORT   test a broker that runs already
-  --only NAME[,NAME…]     clients: ${allClients.map(({ name }) => name).join(', ')}; and groups
+  --only NAME[,NAME…]     clients: ${allClients.map(({ name }) => name).join(', ')}; groups; clients-groups, all scenarios of
+                          groups by one client, or one: ${clientGroupNames.join(', ')}
+  --all                   all scenarios of groups by one client, rather than the quick ones
   --records N             records a topic (default 100000)
   --cross all|turns       who reads what others wrote: everybody all, or each other client once (default turns)
   --quick                 2000 records
   --no-install            do not run .ci/install-peers.sh before
   -o json                 machine-readable result on stdout
 `
-
-interface Subject {
-  readonly peer: string
-  readonly bootstrap: string
-  /** Folder that may be read once the broker has ended; absent for a broker that somebody else runs. */
-  readonly dataDir?: string
-  /** Kills it and starts it again on the same data; absent where that cannot be. */
-  readonly restart?: () => Promise<void>
-  end (): Promise<void>
-  remove (): Promise<void>
-}
-
-async function startSubject (peer: string, bootstrap: string | undefined, preset: string): Promise<Subject> {
-  const nothing = async (): Promise<void> => {}
-  if (bootstrap) return { peer: 'broker', bootstrap, end: nothing, remove: nothing }
-  if (peer !== 'kafka' && peer !== 'millrace') throw new Error(`unknown peer ${peer}: millrace or kafka`)
-  if (peer === 'kafka' && !kafkaAvailable()) throw new Error('Apache Kafka could not be installed')
-  if (peer === 'kafka') {
-    const broker = await startKafka()
-    return { peer, bootstrap: broker.bootstrap, dataDir: broker.dataDir, end: () => broker.end(), remove: () => broker.stop() }
-  }
-  const broker = await startMillrace({ args: ['--preset', preset] })
-  const own = { peer, bootstrap: broker.bootstrap, end: () => broker.end(), remove: () => broker.stop() }
-  if (preset === 'memory') return own
-  return { ...own, dataDir: broker.dataDir, restart: async () => { await broker.end('SIGKILL'); broker.relaunch() } }
-}
-
-/** Runs one check, and makes of what it throws a failure. */
-async function timed (
-  check: Pick<CheckResult, 'check' | 'client' | 'producer' | 'codec' | 'dataset'>,
-  act: () => Promise<Partial<CheckResult> | void>,
-): Promise<CheckResult> {
-  const began = performance.now()
-  try {
-    const more = await act()
-    return { ...check, status: 'passed', ...more, ms: performance.now() - began }
-  } catch (error) {
-    return { ...check, status: 'failed', ms: performance.now() - began, reason: (error as Error).message }
-  }
-}
 
 class CompatRun {
   readonly results: CheckResult[] = []
@@ -175,17 +138,21 @@ async function checkFiles (subject: Subject): Promise<CheckResult[]> {
   })]
 }
 
+const groupParts = ['groups', 'clients-groups']
+/** Of the consumer protocol, which the broker chooses. */
+const quickHeartbeats = { 'group.consumer.min.heartbeat.interval.ms': '300', 'group.consumer.heartbeat.interval.ms': '300' }
+
 async function main (): Promise<number> {
   const { values } = parseArgs({
     options: {
       peer: { type: 'string', default: 'millrace' }, preset: { type: 'string', default: 'single-node' }, bootstrap: { type: 'string' }, only: { type: 'string' },
-      records: { type: 'string' }, cross: { type: 'string', default: 'turns' }, quick: { type: 'boolean' },
+      all: { type: 'boolean' }, records: { type: 'string' }, cross: { type: 'string', default: 'turns' }, quick: { type: 'boolean' },
       'no-install': { type: 'boolean' }, output: { type: 'string', short: 'o' }, help: { type: 'boolean' },
     },
   })
   if (values.help) { console.log(usage); return 0 }
   const only = values.only?.split(',')
-  const unknown = only?.find(wanted => wanted !== 'groups' && !allClients.some(({ name }) => name === wanted))
+  const unknown = only?.find(wanted => ![...groupParts, ...clientGroupNames].includes(wanted) && !allClients.some(({ name }) => name === wanted))
   if (unknown) { console.error(`unknown client ${unknown}\n\n${usage}`); return 2 }
   if (!values['no-install']) spawnSync('bash', [join(repositoryDir, '.ci', 'install-peers.sh')], { stdio: ['ignore', 2, 2] })
 
@@ -194,8 +161,12 @@ async function main (): Promise<number> {
   const clients = allClients.filter(({ name }) => !only || only.includes(name))
   const versions = Object.fromEntries(await Promise.all(
     clients.map(async client => [client.name, client.missing() ? '' : await client.version()] as const)))
+  const clientGroups = await checkClientGroups({
+    start: () => startSubject(values.peer, values.bootstrap, values.preset, quickHeartbeats), only, all: values.all === true, isShared: values.bootstrap !== undefined,
+  })
+  const results = clientGroups
+  if (only?.every(name => name === 'clients-groups' || clientGroupNames.includes(name))) return report({ peer: values.peer, bootstrap: 'one for each scenario', records, versions, results, began, output: values.output })
   const subject = await startSubject(values.peer, values.bootstrap, values.preset)
-  const results: CheckResult[] = []
   try {
     const run = new CompatRun(subject.bootstrap, await offersGroups(subject.bootstrap))
     for (const plan of makePlan({ clients, records, cross: values.cross === 'all' ? 'all' : 'turns' })) await run.topic(plan)
@@ -205,14 +176,15 @@ async function main (): Promise<number> {
   } finally {
     await subject.remove()
   }
+  return report({ peer: subject.peer, bootstrap: subject.bootstrap, records, versions, results, began, output: values.output })
+}
+
+function report ({ began, output, ...found }: Omit<Report, 'seconds'> & { began: number, output: string | undefined }): number {
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
-  const report = {
-    peer: subject.peer, bootstrap: subject.bootstrap, records, versions, results,
-    seconds: Math.round((Date.now() - began) / 1000),
-  }
-  if (values.output === 'json') console.log(JSON.stringify(report, null, 2))
-  else console.log(`${printed(report)}\n${tally(results)}`)
-  return results.some(({ status }) => status === 'failed') ? 1 : 0
+  const whole = { ...found, seconds: Math.round((Date.now() - began) / 1000) }
+  if (output === 'json') console.log(JSON.stringify(whole, null, 2))
+  else console.log(`${printed(whole)}\n${tally(whole.results)}`)
+  return whole.results.some(({ status }) => status === 'failed') ? 1 : 0
 }
 
 try {

@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import kafkajs from 'kafkajs'
 
 import { Control } from '../control.ts'
 import { kafkaClassPath, peerFile } from '../peers.ts'
 import { briefJvmOptions } from '../process.ts'
+import { Ledger } from './ledger.ts'
+import { LineProgram, until } from './member.ts'
 
 /** How a member of a group is started: a program that prints the lines of Kafka's VerifiableConsumer. */
 export interface MemberKind {
@@ -34,82 +34,7 @@ export const groupRuns: readonly (readonly MemberKind[])[] = [
   [librdkafka('classic'), librdkafka('consumer'), librdkafka('classic')],
 ]
 
-interface Line {
-  readonly name: string
-  readonly partitions?: readonly { readonly partition: number, readonly minOffset?: number, readonly maxOffset?: number }[]
-  readonly offsets?: readonly { readonly partition: number, readonly offset: number }[]
-  readonly success?: boolean
-}
-
 const partitions = 6
-const patienceMs = 60_000
-
-/** What the members of one group have read and committed, in the order in which they said so. */
-class Ledger {
-  readonly read = new Map<number, Set<number>>()
-  readonly committed = new Map<number, number>()
-  readonly wrong: string[] = []
-  again = 0
-
-  take({ name, partitions: read, offsets, success }: Line): void {
-    if (name === 'records_consumed') for (const { partition, minOffset, maxOffset } of read!) for (let offset = minOffset!; offset <= maxOffset!; offset++) this.record(partition, offset)
-    if (name === 'offsets_committed' && success === true) for (const { partition, offset } of offsets!) this.committed.set(partition, Math.max(offset, this.committed.get(partition) ?? 0))
-  }
-
-  /** Records are read again only from what is committed on. */
-  private record(partition: number, offset: number): void {
-    const seen = this.read.get(partition) ?? new Set<number>()
-    this.read.set(partition, seen)
-    if (seen.has(offset)) {
-      this.again++
-      if (offset < (this.committed.get(partition) ?? 0)) this.wrong.push(`${partition}:${offset} is read again though ${this.committed.get(partition)} is committed`)
-    }
-    seen.add(offset)
-  }
-}
-
-class Member {
-  readonly owned = new Set<number>()
-  private readonly child: ChildProcess
-  private said = ''
-
-  constructor(kind: MemberKind, bootstrap: string, topic: string, group: string, ledger: Ledger) {
-    const [program, ...args] = kind.command(bootstrap, topic, group)
-    this.child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-    this.child.stderr!.on('data', (chunk: Buffer) => { this.said = (this.said + chunk.toString()).slice(-2000) })
-    createInterface(this.child.stdout!).on('line', text => {
-      if (!text.startsWith('{')) return
-      const line = JSON.parse(text) as Line
-      ledger.take(line)
-      if (line.name === 'partitions_assigned') for (const { partition } of line.partitions!) this.owned.add(partition)
-      if (line.name === 'partitions_revoked') for (const { partition } of line.partitions!) this.owned.delete(partition)
-    })
-  }
-
-  get problem(): string | undefined {
-    return this.child.exitCode === null ? undefined : `a member has ended: ${this.said}`
-  }
-
-  end(): Promise<void> {
-    return new Promise(resolve => {
-      if (this.child.exitCode !== null) { resolve(); return }
-      const forced = setTimeout(() => this.child.kill('SIGKILL'), 15_000)
-      this.child.once('exit', () => { clearTimeout(forced); resolve() })
-      this.child.kill('SIGTERM')
-    })
-  }
-}
-
-/** Looks again and again until it is so; there is no event for what foreign programs do. */
-async function until(what: string, isSo: () => boolean, members: () => readonly Member[]): Promise<void> {
-  const began = Date.now()
-  while (!isSo()) {
-    const problem = members().map(member => member.problem).find(text => text !== undefined)
-    if (problem !== undefined) throw new Error(problem)
-    if (Date.now() - began > patienceMs) throw new Error(`not within ${patienceMs / 1000} s: ${what}; members have ${members().map(({ owned }) => owned.size).join(', ')}`)
-    await new Promise(resolve => setTimeout(resolve, 100))
-  }
-}
 
 export interface GroupScenario {
   readonly bootstrap: string
@@ -126,33 +51,45 @@ export interface GroupScenario {
 export async function runGroupScenario({ bootstrap, name, members: kinds, restart }: GroupScenario): Promise<string> {
   const topic = `compat-group-${name}`
   await Control.with(bootstrap, control => control.createTopic(topic, partitions))
-  const ledger = new Ledger()
-  const members: Member[] = []
-  const living = (): readonly Member[] => members
+  // The members of C print no times, and those that migrate are seen late: who owned what at once is judged by the scenario of the clients.
+  const ledger = new Ledger(() => true)
+  const members = new Map<string, LineProgram>()
   const load = new Load(bootstrap, topic)
-  const add = (index: number): void => { members.push(new Member(kinds[index]!, bootstrap, topic, `group-${name}`, ledger)) }
-  const shared = (): boolean => members.every(({ owned }) => owned.size >= Math.floor(partitions / members.length)) && new Set(members.flatMap(({ owned }) => [...owned])).size === partitions
+  const add = (index: number): string => {
+    const member = `${kinds[index]!.name}#${index + 1}`
+    const [program, ...args] = kinds[index]!.command(bootstrap, topic, `group-${name}`)
+    members.set(member, new LineProgram({ program, args }, false, (line, atMs) => ledger.take(member, line, atMs)))
+    return member
+  }
+  const leave = async (member: string): Promise<void> => {
+    const program = members.get(member)!
+    members.delete(member)
+    await program.end()
+    ledger.gone(member, Date.now())
+  }
+  const owned = (): ReadonlySet<number>[] => [...members.keys()].map(member => ledger.owned(member))
+  const shared = (): boolean => owned().every(({ size }) => size >= Math.floor(partitions / members.size)) && new Set(owned().flatMap(each => [...each])).size === partitions
+  const wait = (what: string, isSo: () => boolean): Promise<void> => until(what, isSo, () => [...members.values()], () => `members have ${owned().map(({ size }) => size).join(', ')}; not read: ${ledger.missing(load.ends).join(', ')}`)
   try {
     await load.start()
     add(0)
-    await until('the first member has all', shared, living)
-    add(1)
-    await until('two members share', shared, living)
+    await wait('the first member has all', shared)
+    const second = add(1)
+    await wait('two members share', shared)
     add(2)
-    await until('three members share', shared, living)
-    await members.splice(1, 1)[0]!.end()
-    await until('the others have what the second had', shared, living)
+    await wait('three members share', shared)
+    await leave(second)
+    await wait('the others have what the second had', shared)
     const before = load.acknowledged
     await restart?.()
-    await until('records are written again', () => load.acknowledged > before + 100, living)
+    await wait('records are written again', () => load.acknowledged > before + 100)
     await load.stop()
-    const isAllRead = (): boolean => [...load.ends].every(([partition, end]) => (ledger.read.get(partition)?.size ?? 0) >= end && (ledger.committed.get(partition) ?? 0) >= end)
-    await until('all is read and committed', isAllRead, living)
-    if (ledger.wrong.length > 0) throw new Error(ledger.wrong.slice(0, 5).join('; '))
+    await wait('all is read and committed', () => ledger.missing(load.ends).length === 0 && [...load.ends].every(([partition, end]) => (ledger.committed.get(partition) ?? 0) >= end))
+    if (ledger.faults.length > 0) throw new Error(ledger.faults.slice(0, 5).join('; '))
     return `${load.acknowledged} records acknowledged, ${ledger.again} read again`
   } finally {
     await load.stop()
-    await Promise.all(members.map(member => member.end()))
+    await Promise.all([...members.keys()].map(leave))
   }
 }
 

@@ -1,0 +1,54 @@
+"""The lines and commands of a member of a group, for clients in Python; as members/serve.ts has them for JavaScript."""
+import json
+import queue
+import sys
+import threading
+import time
+
+
+def say(name, **more):
+    sys.stdout.write(json.dumps({'timestamp': int(time.time() * 1000), 'name': name, **more}) + '\n')
+    sys.stdout.flush()
+
+
+def say_partitions(name, partitions):
+    say(name, partitions=[{'partition': partition} for partition in partitions])
+
+
+def say_record(partition, offset):
+    say('records_consumed', count=1, partitions=[{'partition': partition, 'minOffset': offset, 'maxOffset': offset}])
+
+
+def say_committed(offsets, error=None):
+    more = {} if error is None else {'error': str(error)}
+    say('offsets_committed', success=error is None, offsets=[{'partition': partition, 'offset': offset} for partition, offset in offsets.items()], **more)
+
+
+def commands():
+    """A queue of the lines of stdin, split into words; `leave` when it ends."""
+    lines = queue.Queue()
+
+    def read():
+        for line in sys.stdin:
+            lines.put(line.split())
+        lines.put(['leave'])
+    threading.Thread(target=read, daemon=True).start()
+    return lines
+
+
+def next_command(lines):
+    try:
+        return lines.get_nowait()
+    except queue.Empty:
+        return None
+
+
+def serve(create_topic, produce, consume):
+    """topic BOOTSTRAP TOPIC PARTITIONS | produce BOOTSTRAP TOPIC PARTITIONS | consume BOOTSTRAP TOPIC GROUP [NAME=VALUE ...]"""
+    command, bootstrap, topic, third = sys.argv[1:5]
+    if command == 'topic':
+        create_topic(bootstrap, topic, int(third))
+    elif command == 'produce':
+        produce(bootstrap, topic, int(third), commands())
+    else:
+        consume(bootstrap, topic, third, dict(each.split('=', 1) for each in sys.argv[5:]), commands())
