@@ -2,24 +2,27 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
+import { errorTable } from '../../src/kernel/errors/error-table.ts'
 import { root, sourceFiles } from './source-tree.ts'
 
 interface Port {
   readonly name: string
-  readonly methods: readonly { readonly name: string, readonly hasComment: boolean }[]
-  readonly hasComment: boolean
+  readonly methods: readonly { readonly name: string, readonly comment: string }[]
+  readonly comment: string
 }
 
 const methodsMax = 8
+/** Names a code, or says that it throws, or tells of errors, in some other way or not at all. */
+const ofErrors = /\bMR_[A-Z_]+\b|\b(?:throws?|thrown|rejects?|rejection)\b/i
 
 /** The interfaces of a file of ports that have methods, with those that they inherit from one of the same file. */
 function portsOf(path: string): Port[] {
   const text = readFileSync(join(root, 'src', path), 'utf8')
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
-  const commented = (node: ts.Node): boolean => ts.getLeadingCommentRanges(text, node.getFullStart())?.some(({ pos }) => text.startsWith('/**', pos)) === true
+  const commentOf = (node: ts.Node): string => ts.getLeadingCommentRanges(text, node.getFullStart())?.map(({ pos, end }) => text.slice(pos, end)).findLast((each) => each.startsWith('/**')) ?? ''
   return file.statements.filter(ts.isInterfaceDeclaration).map((each) => ({
-    name: `${path}: ${each.name.text}`, hasComment: commented(each),
-    methods: each.members.filter(ts.isMethodSignature).map((method) => ({ name: method.name.getText(), hasComment: commented(method) })),
+    name: `${path}: ${each.name.text}`, comment: commentOf(each),
+    methods: each.members.filter(ts.isMethodSignature).map((method) => ({ name: method.name.getText(), comment: commentOf(method) })),
   })).filter(({ methods }) => methods.length > 0)
 }
 
@@ -43,8 +46,20 @@ describe('the ports', () => {
   })
 
   it('say of each method what may be relied on, in a comment of its own, or of the interface where it has one alone', () => {
-    const silent = ports.flatMap(({ name, methods, hasComment }) => methods.length === 1 && hasComment ? []
-      : methods.filter((method) => !method.hasComment).map((method) => `${name}.${method.name}`))
+    const silent = ports.flatMap(({ name, methods, comment }) => methods.length === 1 && comment !== '' ? []
+      : methods.filter((method) => method.comment === '').map((method) => `${name}.${method.name}`))
     expect(silent).toEqual([])
+  })
+
+  it('say of each method which errors it has, or that it has none, in its comment or in that of the interface for all of them', () => {
+    const silent = ports.flatMap(({ name, methods, comment }) => ofErrors.test(comment) ? []
+      : methods.filter((method) => !ofErrors.test(method.comment)).map((method) => `${name}.${method.name}`))
+    expect(silent).toEqual([])
+  })
+
+  it('name no code that is not in the table of errors', () => {
+    const named = ports.flatMap(({ name, methods, comment }) => [comment, ...methods.map((method) => method.comment)].flatMap((each) => [...each.matchAll(/\bMR_[A-Z_]+[A-Z]\b/g)].map(([code]) => `${name}: ${code}`)))
+    expect(named.length).toBeGreaterThan(50)
+    expect(named.filter((each) => !(each.split(': ')[2]! in errorTable))).toEqual([])
   })
 })

@@ -2,6 +2,7 @@ import { type StoreLimits } from '../config/store-limits.ts'
 import { token } from '../plugin/token.ts'
 import { type TopicSettings } from '../model/topic-settings.ts'
 
+/** A broker setting with the value that counts. */
 export interface SettingEntry {
   readonly name: string
   readonly value: string
@@ -11,7 +12,8 @@ export interface SettingEntry {
 
 /**
  * The settings of this broker that are not a plugin's own: those with Kafka's names (`num.partitions`, `log.segment.bytes`, …), checked
- * against `kernel/config/broker-config-table` before anything starts. Asking for a name that the table lacks is a bug (assert).
+ * against `kernel/config/broker-config-table` before anything starts, and fixed from then on. Asking for a name that the table lacks, or for another type
+ * than it has, is a bug (assert); no method throws otherwise.
  */
 export interface BrokerSettings {
   /** `node.id` */

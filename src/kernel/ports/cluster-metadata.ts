@@ -2,12 +2,14 @@ import { type Uuid } from '../model/ids.ts'
 import { type TopicSettings } from '../model/topic-settings.ts'
 import { token } from '../plugin/token.ts'
 
+/** An address that clients are told, by the name of the listener through which they ask. */
 export interface BrokerEndpoint {
   readonly listener: string
   readonly host: string
   readonly port: number
 }
 
+/** A broker that has registered. */
 export interface BrokerImage {
   readonly nodeId: number
   /** Larger at each registration of any broker. */
@@ -19,6 +21,7 @@ export interface BrokerImage {
   readonly fenced: boolean
 }
 
+/** Where a partition lies and who leads it. Node ids; `isr` are those of `replicas` that are in sync. */
 export interface PartitionImage {
   readonly partition: number
   /** -1: none. */
@@ -30,6 +33,7 @@ export interface PartitionImage {
   readonly partitionEpoch: number
 }
 
+/** A topic as agreed. `partitions` is dense: the partition of a number is at that index. */
 export interface TopicImage {
   readonly name: string
   readonly id: Uuid
@@ -54,6 +58,7 @@ export interface ClusterImage {
   readonly removals: ReadonlyMap<Uuid, readonly number[]>
 }
 
+/** What differs from the image before. A topic is in one of the lists at most; under one name, one may be deleted and another created. */
 export interface MetadataChange {
   readonly created: readonly TopicImage[]
   /** As they were. */
@@ -62,13 +67,14 @@ export interface MetadataChange {
   readonly changed: readonly TopicImage[]
 }
 
-/** The committed metadata as this broker has applied it. Reads never wait. */
+/** The committed metadata as this broker has applied it. Reads never wait, and throw nothing of their own. */
 export interface ClusterMetadata {
   /** As of the last change that was applied; the object never changes, a later call may give another. */
   image(): ClusterImage
   /**
    * Called after each change, in order, in the turn in which it was applied; and once, at once, with all topics as created.
-   * Returns a function that ends it.
+   * Returns a function that ends it; nothing comes after it. The same function may be subscribed twice. A listener must not throw: the others are
+   * told all the same, and then the broker ends.
    */
   subscribe(listener: (image: ClusterImage, change: MetadataChange) => void): () => void
 }

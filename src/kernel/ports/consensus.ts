@@ -1,7 +1,7 @@
 import { token } from '../plugin/token.ts'
 
 /**
- * What commands are applied to. Calls come one at a time, in index order, each index once between two `restore` calls. A machine that can
+ * What commands are applied to. Calls come one at a time, in index order, each index once between two `restore` calls. None may throw but for this: a machine that can
  * not read what was agreed (a newer release wrote it) throws: `open` rejects with that error, or, once open, the broker ends.
  */
 export interface ReplicatedMachine {
@@ -17,6 +17,7 @@ export interface ReplicatedMachine {
   lost(): void
 }
 
+/** What one node knows of the log and of who leads, at one moment. Indexes count commands from 1; 0 is before the first. */
 export interface ConsensusStatus {
   readonly nodeId: number
   /** Undefined while there is none that is known. */
@@ -47,9 +48,12 @@ export interface Consensus {
    * decided; those that take away from it, or must be, are appended all the same.
    */
   checkSpace(): void
-  /** Resolves when this node has applied everything that was committed anywhere before the call (Raft thesis 6.4, read index). */
+  /**
+   * Resolves when this node has applied everything that was committed anywhere before the call (Raft thesis 6.4, read index). Rejects with MR_CLUSTER_NOT_CONTROLLER
+   * while no leader is known that could say what that is, MR_CLUSTER_STOPPED once the stop has begun, or the error of the disk.
+   */
   barrier(): Promise<void>
-  /** What this node knows now of who leads; it may be out of date elsewhere. */
+  /** What this node knows now of who leads; it may be out of date elsewhere. From memory, at any time: throws nothing. */
   status(): ConsensusStatus
 }
 export const Consensus = token<Consensus>('Consensus', { open: true, append: true, checkSpace: true, barrier: true, status: true })

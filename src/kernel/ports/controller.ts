@@ -3,6 +3,7 @@ import { type Uuid } from '../model/ids.ts'
 import { token } from '../plugin/token.ts'
 import { type BrokerEndpoint } from './cluster-metadata.ts'
 
+/** A topic that is asked for. */
 export interface CreateTopic {
   readonly name: string
   /** -1 takes the broker's default. */
@@ -14,6 +15,7 @@ export interface CreateTopic {
   readonly configs: ReadonlyMap<string, string | null>
 }
 
+/** What became of it: with `error`, nothing was made, and the other fields do not count. */
 export interface CreatedTopic {
   readonly name: string
   readonly error: MillraceError | undefined
@@ -26,18 +28,21 @@ export interface CreatedTopic {
   readonly warnings: readonly string[]
 }
 
+/** A setting of a topic with the value that counts, and which of the three it comes from. */
 export interface TopicConfigEntry {
   readonly name: string
   readonly value: string
   readonly source: 'topic' | 'broker' | 'default'
 }
 
+/** What became of a topic that was to be deleted: with `error`, it is still there, or never was. */
 export interface DeletedTopic {
   readonly name: string | undefined
   readonly id: Uuid
   readonly error: MillraceError | undefined
 }
 
+/** How a broker says that it is there. */
 export interface BrokerRegistration {
   readonly nodeId: number
   readonly incarnationId: Uuid
@@ -48,7 +53,8 @@ export interface BrokerRegistration {
 
 /**
  * Changes to the metadata. Each call is decided by the leader of the consensus, written, and resolves when it is committed and
- * applied here; results come in the order of the requests, one each. Rejects with MR_CLUSTER_NOT_CONTROLLER or MR_CLUSTER_STOPPED.
+ * applied here; results come in the order of the requests, one each. Rejects with MR_CLUSTER_NOT_CONTROLLER or MR_CLUSTER_STOPPED, or the error of the disk of the
+ * metadata; what is wrong with one topic is in its result, and the others are made or deleted all the same.
  */
 export interface Controller {
   /** All of one call become visible together. With `validateOnly`, checks everything and changes nothing. */

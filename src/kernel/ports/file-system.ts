@@ -1,5 +1,6 @@
 import { token } from '../plugin/token.ts'
 
+/** What lies under a name. Times are wall time, milliseconds since 1970-01-01 UTC. */
 export interface FileStat {
   readonly kind: 'file' | 'directory' | 'other'
   readonly bytes: number
@@ -34,7 +35,10 @@ export interface FileSystem {
 }
 export const FileSystem = token<FileSystem>('FileSystem', { open: true, list: true, stat: true, makeDirectory: true, rename: true, remove: true, syncDirectory: true, freeBytes: true })
 
-/** An open file. Not to be used after `close`. Reads and writes name their position; there is no cursor. */
+/**
+ * An open file. Not to be used after `close`. Reads and writes name their position; there is no cursor. Calls throw, or tell their callback, MR_FILE_FAILED, or
+ * MR_FILE_NO_SPACE where they need room.
+ */
 export interface File {
   readonly path: string
   /** Size in bytes. */

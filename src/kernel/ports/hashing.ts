@@ -1,8 +1,9 @@
 import { token } from '../plugin/token.ts'
 
+/** SHA-2 (FIPS 180-4) of 32 and of 64 bytes. */
 export type HashAlgorithm = 'sha256' | 'sha512'
 
-/** The one-way functions that passwords and signatures need. */
+/** The one-way functions that passwords and signatures need. No call throws, and no bytes are kept or changed; `pbkdf2` rejects where the iterations are no whole number from 1 to 2^31 - 1. */
 export interface Hashing {
   /** The hash of the bytes; the result is the caller's. */
   digest(algorithm: HashAlgorithm, bytes: Uint8Array): Uint8Array

@@ -1,6 +1,7 @@
 import { token } from '../plugin/token.ts'
 import { type Endpoint, type Listener } from './network.ts'
 
+/** A request that came whole. Its bytes are the handler's. */
 export interface HttpRequest {
   readonly method: string
   /** Decoded path, without the query. */
@@ -9,6 +10,7 @@ export interface HttpRequest {
   readonly body: Uint8Array
 }
 
+/** What is answered. A text goes out as UTF-8. */
 export interface HttpResponse {
   readonly status: number
   readonly contentType: string
@@ -29,10 +31,15 @@ export interface AdminRoute {
   readonly path: string
   /** One line for the index of routes. */
   readonly summary: string
+  /**
+   * Answers one request; several may be under way. A MillraceError that it rejects with is answered with the HTTP status of its code and its message, as
+   * `application/problem+json`; anything else with 500 and no detail, and a line in the log. It has no deadline of its own: keep one where it waits for others.
+   */
   handle(request: HttpRequest): Promise<HttpResponse>
 }
 export const AdminRoute = token<AdminRoute>('AdminRoute', { handle: true })
 
+/** One request to a server. The body is sent as UTF-8. */
 export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** `http:` or `https:`, without a user in it. */
@@ -41,11 +48,13 @@ export interface HttpCall {
   readonly body?: string
 }
 
+/** A whole answer. The bytes are the caller's. */
 export interface HttpAnswer {
   readonly status: number
   readonly body: Uint8Array
 }
 
+/** The bounds of one call. */
 export interface HttpAskOptions {
   /** Ends the call: the only bound of its time. */
   readonly signal: AbortSignal

@@ -15,7 +15,7 @@ export interface CompactionReport {
  * `log.cleaner.backoff.ms`, unless `log.cleaner.enable` is false.
  */
 export interface LogCompaction {
-  /** Compacts every log that is due now, the one with the largest dirty share first, and does not wait for a log that failed lately. One at a time: a call while one is under way shares its report. */
+  /** Compacts every log that is due now, the one with the largest dirty share first, and does not wait for a log that failed lately. One at a time: a call while one is under way shares its report. What fails is counted in the report, and a stop of the store ends it early: neither rejects. */
   compact(): Promise<CompactionReport>
 }
 export const LogCompaction = token<LogCompaction>('LogCompaction', { compact: true })

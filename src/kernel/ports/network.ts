@@ -1,5 +1,6 @@
 import { token } from '../plugin/token.ts'
 
+/** How a connection is secured, and whom it trusts: without `ca`, the authorities that Node trusts. */
 export interface TlsClientOptions {
   /** PEM texts. */
   readonly ca?: string
@@ -10,12 +11,13 @@ export interface TlsClientOptions {
   readonly verify?: boolean
 }
 
+/** An address: a name or an IP address (IPv6 without brackets), and a port from 0 to 65535. */
 export interface Endpoint {
   readonly host: string
   readonly port: number
 }
 
-/** What a socket tells its owner. Calls come one at a time; none comes after `closed`. */
+/** What a socket tells its owner. Calls come one at a time; none comes after `closed`. None may throw. */
 export interface SocketHandler {
   /** Bytes came: `bytes[offset, offset + length)`. They are only valid during the call; keep nothing of it. */
   data(bytes: Uint8Array, offset: number, length: number): void
@@ -25,7 +27,7 @@ export interface SocketHandler {
   closed(error?: unknown): void
 }
 
-/** One connection: bytes in order both ways. */
+/** One connection: bytes in order both ways. No call throws, also when the connection is gone: what was wrong comes with `closed`. */
 export interface Socket {
   readonly local: Endpoint
   readonly remote: Endpoint
@@ -48,9 +50,10 @@ export interface Socket {
   destroy(): void
 }
 
+/** An address on which connections are accepted. */
 export interface Listener {
   readonly endpoint: Endpoint
-  /** Stops accepting. Connections stay. Resolves when the port is free. */
+  /** Stops accepting. Connections stay. Resolves when the port is free; never rejects, and a second close is fine. */
   close(): Promise<void>
 }
 

@@ -37,10 +37,10 @@ export interface ReadRequest {
 export interface ReadSink {
   /**
    * Whole batches in offset order; zero bytes when there is none in the range. The bytes are the log's: valid until `release` is
-   * called, which must happen once.
+   * called, which must happen once. Must not throw.
    */
   read(bytes: Uint8Array, release: () => void): void
-  /** MR_LOG_OFFSET_OUT_OF_RANGE, MR_LOG_CORRUPT, MR_LOG_CLOSED, MR_LOG_DIRECTORY_OFFLINE. */
+  /** MR_LOG_OFFSET_OUT_OF_RANGE, MR_LOG_ROTTEN (the batch at the offset is damaged; others may be fine), MR_LOG_CORRUPT, MR_LOG_CLOSED, MR_LOG_DIRECTORY_OFFLINE. */
   failed(error: unknown): void
 }
 
@@ -72,7 +72,7 @@ export interface CompactionState {
 
 /** Told of what happens to a log by itself. */
 export interface LogWatcher {
-  /** `flushedOffset` moved. Not called for what `append` itself has covered when it returns. */
+  /** `flushedOffset` moved. Not called for what `append` itself has covered when it returns. Must not throw. */
   flushed(): void
   /** The log can not be written or read any more; every later call throws the same error. */
   failed(error: unknown): void
@@ -81,6 +81,10 @@ export interface LogWatcher {
 /**
  * The log of one partition: batches in offset order. Not safe for two owners. Order is fixed by `append`, synchronously; durability
  * is a watermark that follows. Offsets are dense but for compaction. `start <= highWatermark <= flushedOffset <= end`.
+ *
+ * Every method may throw, and `read` tell its sink, what has taken the log out of service for good: MR_LOG_CLOSED (it was removed or set aside,
+ * or the store stops), MR_LOG_CORRUPT (it was found damaged as a whole at the start), MR_LOG_DIRECTORY_OFFLINE (a write or a sync in its directory failed). The
+ * watcher is told once, and every later call fails with the same.
  */
 export interface PartitionLog {
   readonly id: PartitionId
@@ -109,30 +113,34 @@ export interface PartitionLog {
    * Appends one batch: `bytes[at, at + length)`. The caller has checked it (`kernel/record/batch-check`); the log checks the
    * producer's epoch and sequence: MR_PRODUCER_EPOCH_FENCED, MR_PRODUCER_OUT_OF_ORDER. The bytes are the caller's again when it returns.
    * After a throw nothing was appended, except that a failed write takes the directory offline (MR_LOG_DIRECTORY_OFFLINE), or, when
-   * the disk is full, leaves the log as it was (MR_FILE_NO_SPACE).
+   * the disk is full, leaves the log as it was (MR_FILE_NO_SPACE); it may be tried again then.
    */
   append(bytes: Uint8Array, at: number, length: number, origin: AppendOrigin): AppendOutcome
-  /** Returns a function that cancels a read which is still under way, or undefined when the sink was called already. */
+  /** Returns a function that cancels a read which is still under way, or undefined when the sink was called already. What is wrong is told to the sink: it never throws. */
   read(request: ReadRequest, sink: ReadSink): (() => void) | undefined
   /**
    * Drops everything at and above `offset`, with the batch that it lies in; durable when it returns, as far as the durability of the log goes. The log ends behind the last batch that is
    * left then: where compaction has taken what was before `offset`, that is below it, and the next record gets that offset. Whoever asked goes by `endOffset`.
+   * An offset at or above the end changes nothing. Throws MR_FILE_NO_SPACE where there is no room to write down that it was asked.
    */
   truncateTo(offset: number): void
-  /** Raises the start offset to `offset`, at most the high watermark; records below it are gone for good. Durable when it returns. */
+  /**
+   * Raises the start offset to `offset`; records below it are gone for good. Durable when it returns. A lower offset than the start changes nothing. Throws
+   * MR_LOG_OFFSET_OUT_OF_RANGE above the high watermark, MR_FILE_NO_SPACE where there is no room to write it down.
+   */
   deleteTo(offset: number): void
   /**
    * The first record below `endOffset` with a timestamp at or above `timestampMs`; for `'max'` the record with the largest timestamp,
-   * the first of equals. Undefined when there is none.
+   * the first of equals. Undefined when there is none. Throws MR_LOG_ROTTEN when it would have to read a damaged batch to know.
    */
   locate(timestampMs: number | 'max', endOffset: number): TimestampHit | undefined
   /**
    * Where the largest epoch at or below `epoch` ends: the start of the next epoch, or the log end. `(-1, -1)` when `epoch` is unknown,
-   * as OffsetForLeaderEpoch answers (KIP-101, KIP-279).
+   * as OffsetForLeaderEpoch answers (KIP-101, KIP-279). From memory: throws only what has taken the log out of service.
    */
   epochEnd(epoch: number): { readonly leaderEpoch: number, readonly endOffset: number }
-  /** New settings, from the next append on. */
+  /** New settings, from the next append on; the log is no longer left alone by retention. Throws only what has taken the log out of service. */
   configure(settings: TopicSettings): void
-  /** Only moves forward, at most to the end offset; lower values are ignored. */
+  /** Only moves forward, at most to the end offset; lower values are ignored. Throws only what has taken the log out of service. */
   raiseHighWatermark(offset: number): void
 }

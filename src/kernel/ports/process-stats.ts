@@ -23,7 +23,7 @@ export interface ProcessStats {
   readonly version: string
   /** What runs it, for example v20.19.0. */
   readonly nodeVersion: string
-  /** Takes well under a millisecond; for whoever looks, not for hot paths. */
+  /** Takes well under a millisecond; for whoever looks, not for hot paths. Never throws: what the system does not tell is undefined. */
   read(): ProcessSample
 }
 export const ProcessStats = token<ProcessStats>('ProcessStats', { read: true })

@@ -10,7 +10,7 @@ export interface PeerInfo {
   readonly principal: string
 }
 
-/** One request under way. */
+/** One request under way. Answering twice, or after `silence` or `abort`, is a bug (assert); no call throws otherwise, also when the peer is gone. */
 export interface Exchange {
   readonly apiKey: number
   readonly apiVersion: number
@@ -58,13 +58,13 @@ export interface ProtocolHandler {
   readonly minVersion: number
   readonly maxVersion: number
   /**
-   * Takes a decoded request of `wire/messages` (its byte ranges are valid during the call, see keepBytes). Must not block; an exception
+   * Takes a decoded request of `wire/messages` (its byte ranges are valid during the call, see keepBytes). Must not block. What it throws
    * is answered with the Kafka code of the error, in the shape that the API has for errors.
    */
   handle(request: unknown, exchange: Exchange): void
-  /** The response that tells of `kafkaCode` for everything in the request; undefined when the API has no such shape: the connection closes. */
+  /** The response that tells of `kafkaCode` for everything in the request; undefined when the API has no such shape: the connection closes. Must not throw. */
   failure(request: unknown, kafkaCode: number, exchange: Exchange): object | undefined
-  /** The broker stops: answers what waits for something that may never come. Some requests may still come after it. */
+  /** The broker stops: answers what waits for something that may never come. Some requests may still come after it. Must not throw. */
   stopWaiting?(): void
 }
 export const ProtocolHandler = token<ProtocolHandler>('ProtocolHandler', { handle: true, failure: true })
@@ -78,7 +78,7 @@ export interface RequestDispatcher {
    */
   dispatch(apiKey: number, apiVersion: number, request: object, clientId: string | null,
     done: (error: unknown, response: object | undefined, release: () => void) => void): void
-  /** What is served, as ApiVersions answers it. */
+  /** What is served, as ApiVersions answers it. The same for as long as the broker runs; throws nothing. */
   versions(): ReadonlyMap<number, { readonly min: number, readonly max: number }>
 }
 export const RequestDispatcher = token<RequestDispatcher>('RequestDispatcher', { dispatch: true, versions: true })

@@ -7,7 +7,7 @@ import { type AppendOutcome, type PartitionLog } from './partition-log.ts'
 export interface WatermarkWaiter {
   /** Woken when the high watermark is at or above it. */
   readonly offset: number
-  /** In a microtask after the move, so that all appends of one turn wake it once. */
+  /** In a microtask after the move, so that all appends of one turn wake it once. Must not throw. */
   reached(): void
   /** Leadership was lost, the topic deleted, or the log failed: MR_REPLICA_NOT_LEADER, MR_TOPIC_UNKNOWN, MR_LOG_DIRECTORY_OFFLINE. */
   failed(error: unknown): void
@@ -28,9 +28,9 @@ export interface Replica {
   readonly lastStableOffset: number
   /** Appends a checked batch as leader, see PartitionLog.append. MR_REPLICA_NOT_LEADER when this broker does not lead it. */
   append(bytes: Uint8Array, at: number, length: number): AppendOutcome
-  /** Registers a waiter; one whose offset is reached already is woken too. */
+  /** Registers a waiter; one whose offset is reached already is woken too. Throws nothing: what is wrong with the replica is told to the waiter. */
   wait(waiter: WatermarkWaiter): void
-  /** Fine when it was woken already. */
+  /** It is called no more. Fine when it was woken already; throws nothing. */
   cancel(waiter: WatermarkWaiter): void
 }
 
@@ -39,11 +39,11 @@ export interface Replica {
  * after another, over as many turns of the event loop as their logs take.
  */
 export interface Replicator {
-  /** Undefined when this broker has no replica of it, or has not made it yet. */
+  /** Undefined when this broker has no replica of it, or has not made it yet. From memory: throws nothing. */
   replica(topicId: Uuid, partition: number): Replica | undefined
-  /** All that are made on this broker, in no order that counts. */
+  /** All that are made on this broker, in no order that counts. From memory: throws nothing. */
   replicas(): Iterable<Replica>
-  /** Whether there is no replica of it because its turn has not come yet. False for one that could not be made. */
+  /** Whether there is no replica of it because its turn has not come yet. False for one that could not be made. From memory: throws nothing. */
   isMaking(topicId: Uuid, partition: number): boolean
   /**
    * Resolves when no replica of the topic is being made: all are there that could be made, or the topic is deleted or not known. Rejects with
