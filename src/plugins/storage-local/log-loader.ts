@@ -96,6 +96,7 @@ class LogLoader {
     log.flushed = log.synced = log.end
     log.indexed = this.indexesFiled ? log.end : 0
     log.watermark = Math.min(Math.max(known.highWatermark, log.start), log.end)
+    if (known.highWatermark > log.end) log.missingTo = known.highWatermark
     log.takeCleaned(known)
     log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
     this.fitEpochs()

@@ -246,11 +246,10 @@ export class LogRecovery {
 }
 
 /**
- * Up to where the log was on the disk, as far as is known. Without a recovery point, which only damage takes, the high watermark stands for it
- * where the system has not gone down: no watermark is above what was written.
+ * Up to where the log was on the disk, as far as is known. Where the system has not gone down that is the high watermark at least: none is above what was written.
  */
 export function durableTo({ recoveryPoint, redo, cache, highWatermark }: Pick<KnownOfLog, 'recoveryPoint' | 'redo' | 'cache' | 'highWatermark'>): number {
-  return Math.max(recoveryPoint ?? (cache === 'intact' ? highWatermark : 0), redo?.durableTo ?? 0)
+  return Math.max(recoveryPoint ?? 0, cache === 'intact' ? highWatermark : 0, redo?.durableTo ?? 0)
 }
 
 /** Removes the files of a segment that nobody reads. */

@@ -35,6 +35,8 @@ export class LogState {
   start = 0
   end = 0
   watermark = 0
+  /** A checkpoint knows of records below this offset that a start did not find; 0 where it found all. */
+  missingTo = 0
   /** What the topic's durability promises is kept for the records below. */
   flushed = 0
   /** The records below are known to be on the disk. */

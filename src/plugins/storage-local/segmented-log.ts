@@ -116,6 +116,7 @@ export class SegmentedLog implements PartitionLog {
     this.state.check()
     this.state.settings = settings
     this.state.configured = true
+    tellMissing(this.state)
     for (const segment of this.state.segments) segment.intervalBytes = settings.indexIntervalBytes
     this.sync.configured()
   }
@@ -156,4 +157,15 @@ export class SegmentedLog implements PartitionLog {
       return this.state.home.fail(failure)
     }
   }
+}
+
+/** With durability `os` a power cut may take what was below the high watermark; with `fsync` it was on the disk. */
+function tellMissing(log: LogState): void {
+  const { id: { topic, partition }, end, missingTo, directory, settings } = log
+  log.missingTo = 0
+  if (missingTo === 0 || settings.durability !== 'fsync') return
+  log.world.logger.error('records that were on the disk are not there any more: the log ends below its high watermark, and their offsets are given to others', {
+    topic, partition, path: directory, end, highWatermark: missingTo,
+    remedy: 'was an older copy of the directory put here? Stop the broker and put the newer one back; or else look at the disk, and produce what is missing again',
+  })
 }
