@@ -189,13 +189,14 @@ export class Segment implements ActiveSegment, AgingSegment {
     this.writeSides()
   }
 
-  /** Writes what the files beside the segment do not have yet. Of a closed one it does so only while its indexes are at hand. */
+  /** Writes what the files beside the segment do not have yet. Of the indexes of a closed one it does so while they are at hand, or it lacks a seal: a full disk may have kept it from both. */
   writeSides(): void {
-    const indexes = this.ownIndexes ?? this.world.indexCache.peek(this)
-    if (indexes === undefined) return
-    this.indexFiles.write(indexes)
-    if (this.isActive) this.sums.write()
-    else if (this.closedAt >= 0 && this.sums.seal === undefined) this.sealSums('closed', this.closedAt, indexes)
+    const { sums } = this
+    const lacksSeal = !this.isActive && this.closedAt >= 0 && sums.isKept && sums.seal === undefined
+    const indexes = this.ownIndexes ?? (lacksSeal ? this.indexes() : this.world.indexCache.peek(this))
+    if (indexes !== undefined) this.indexFiles.write(indexes)
+    if (lacksSeal) this.sealSums('closed', this.closedAt, indexes!)
+    else sums.write()
   }
 
   /** Makes the index files and the checksums durable as they are now. */
