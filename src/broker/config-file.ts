@@ -78,8 +78,8 @@ const readable = /\.(?:[cm]?[jt]s|json|ya?ml)$/
 
 function refuseNoFile(files: FileSystem, path: string): void {
   const stat = files.stat(path)
-  const reason = stat === undefined ? 'there is no such file' : stat.kind === 'directory' ? 'it is a directory; name the file in it' : stat.kind === 'other' ? 'it is no regular file'
-    : stat.bytes > fileBytesMax ? `it has ${stat.bytes} bytes, and no configuration has more than ${fileBytesMax}` : undefined
+  const reason = stat === undefined ? 'there is no such file; correct its path' : stat.kind === 'directory' ? 'it is a directory; name the file in it' : stat.kind === 'other' ? 'it is no regular file; name one that is'
+    : stat.bytes > fileBytesMax ? `it has ${stat.bytes} bytes, and no configuration has more than ${fileBytesMax}; name another file` : undefined
   if (reason !== undefined) throw new MillraceError('MR_CONFIG_FILE', { path, reason })
 }
 
@@ -96,7 +96,7 @@ function parseJson(text: string): unknown {
 /** Who starts a broker that is installed elsewhere has no millrace beside the file. */
 function readFault(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
-  if (!/Cannot find (?:package|module) '?millrace\b/.test(text)) return text
+  if (!/Cannot find (?:package|module) '?millrace\b/.test(text)) return text.includes('; ') ? text : `${text.trimEnd()}; correct it, and check it with millrace config lint`
   return `${text.split('\n')[0]}; install millrace in the folder of the file or in one above it, or use a file that needs no import: millrace.config.json or .yaml`
 }
 

@@ -21,7 +21,6 @@ export function program(): Command {
     .exitOverride()
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true })
-    .configureOutput({ outputError: (text, write) => { write(`${errorLine('MR_CLI_USAGE', text.replace(/^error: /, ''))}\n`) } })
     .addHelpText('after', `
 Try it
   millrace start                                        a broker at 127.0.0.1:9092, data in ./data
@@ -43,13 +42,13 @@ Each command explains itself with --help. Exit codes: 0 done, 1 failed, 2 wrong 
   return main
 }
 
-/** Who has mistyped a command is told where those there are stand. */
+/** Whatever was mistyped or left out, its message ends with where to look. */
 function pointToHelp(command: Command, path: string): void {
-  if (command.commands.length === 0) return
   command.configureOutput({
     outputError: (text, write) => {
       const said = text.replace(/^error: /, '').trimEnd()
-      write(`${errorLine('MR_CLI_USAGE', said.startsWith('unknown command') ? `${said}; \`${path} --help\` lists those there are` : said)}\n`)
+      const what = said.startsWith('unknown command') ? 'lists those there are' : 'shows what it takes'
+      write(`${errorLine('MR_CLI_USAGE', `${said}; \`${path} --help\` ${what}`)}\n`)
     },
   })
   for (const each of command.commands) pointToHelp(each, `${path} ${each.name()}`)

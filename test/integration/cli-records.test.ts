@@ -135,7 +135,7 @@ describe('consume', () => {
     const topic = await newTopic()
     await cli(['produce', topic], 'a\n')
     const result = await cli(['consume', topic, '--from', '9'])
-    expect([result.code, oneLine(result)]).toEqual([1, `error MR_LOG_OFFSET_OUT_OF_RANGE: offset 9 of ${topic}-0 is outside [0, 1]`])
+    expect([result.code, oneLine(result)]).toEqual([1, `error MR_LOG_OFFSET_OUT_OF_RANGE: offset 9 of ${topic}-0 is outside [0, 1]; choose one within`])
   })
 
   it('from an offset in several partitions is refused', async () => {

@@ -54,7 +54,7 @@ export function checkTopicConfigs(given: ReadonlyMap<string, string | null>, lim
 
 /** For a name that no topic's setting has: a broker's setting may be the default of the one that is meant. */
 function topicSuggestion(name: string): string {
-  if (!brokerConfigs.has(name)) return suggestion(name, topicConfigs.keys())
+  if (!brokerConfigs.has(name)) return suggestion(name, topicConfigs.keys()) || '; docs/config.md lists those of topics'
   const meant = topicConfigTable.find((row) => row.synonyms.some((synonym) => synonym.name === name))
   return meant === undefined ? '; it is a setting of brokers' : `; it is a broker's setting, of topics it is ${meant.name}`
 }
@@ -69,9 +69,16 @@ export function brokerConfigRow(name: string): BrokerConfigRow {
 /** For a name that no broker's setting has: a topic's setting may have a default among them. */
 function brokerSuggestion(name: string): string {
   const meant = topicConfigs.get(name)
-  if (meant === undefined) return suggestion(name, brokerConfigs.keys())
+  if (meant === undefined) return suggestion(name, brokerConfigs.keys()) || absentBrokerSetting(name)
   const [first] = meant.synonyms
   return first === undefined ? '; it is a setting of topics, given when one is made' : `; it is a setting of topics, their default is ${first.name}`
+}
+
+/** For a name that is like none of ours: what Kafka knows beside its table of brokers is told apart from a name that nobody knows. */
+function absentBrokerSetting(name: string): string {
+  if (name.startsWith('listener.name.')) return '; one listener cannot have settings of its own here, set it for all of them'
+  if (name === 'super.users' || name === 'allow.everyone.if.no.acl.found') return '; there is no authorizer, and everybody may do everything: leave it out'
+  return '; millrace config print --all lists those there are'
 }
 
 /** Checks what is set for a broker. Throws as `checkTopicConfigs` does. */

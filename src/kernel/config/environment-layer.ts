@@ -26,7 +26,7 @@ export function environmentLayer(variables: Readonly<Record<string, string | und
     if (!variable.startsWith(prefix) || value === undefined || others.has(variable)) continue
     const name = namesByVariable.get(variable)
     if (name === undefined) {
-      throw new MillraceError('MR_CONFIG_UNKNOWN', { key: variable, suggestion: flags.get(variable) ?? suggestion(variable, namesByVariable.keys()) })
+      throw new MillraceError('MR_CONFIG_UNKNOWN', { key: variable, suggestion: flags.get(variable) ?? (suggestion(variable, namesByVariable.keys()) || '; millrace config print --all lists the settings') })
     }
     layer.set(name, value)
   }

@@ -8,6 +8,6 @@ export function blaming<T>(plugin: Plugin, what: string, work: () => T): T {
     return work()
   } catch (error) {
     if (isMillraceError(error) || error instanceof AssertionError) throw error
-    throw new MillraceError('MR_HOST_PLUGIN_INVALID', { plugin: plugin.name, reason: `${what} failed: ${reasonOf(error)}` }, error)
+    throw new MillraceError('MR_HOST_PLUGIN_INVALID', { plugin: plugin.name, reason: `${what} failed: ${reasonOf(error)}; correct that plugin, or take it out` }, error)
   }
 }

@@ -26,7 +26,7 @@ describe('the configuration that is looked for', () => {
     await expect(found()).rejects.toThrow(refusal(/it is a directory; name the file in it$/))
     rmSync(join(folder, name), { recursive: true })
     symlinkSync('nowhere', join(folder, name))
-    await expect(found()).rejects.toThrow(refusal(/there is no such file$/))
+    await expect(found()).rejects.toThrow(refusal(/there is no such file; correct its path$/))
   })
 
   it('is none in a folder with other files', async () => {
@@ -51,7 +51,7 @@ describe('a configuration', () => {
 
   it('that is a device, or larger than any could be, is refused before it is read', async () => {
     symlinkSync('/dev/zero', join(folder, 'zero.yaml'))
-    await expect(loadConfigFile(files, 'zero.yaml', folder, throwFault)).rejects.toThrow(refusal(/it is no regular file$/))
+    await expect(loadConfigFile(files, 'zero.yaml', folder, throwFault)).rejects.toThrow(refusal(/it is no regular file; name one that is$/))
     writeFileSync(join(folder, 'large.json'), '')
     truncateSync(join(folder, 'large.json'), 2 ** 40)
     await expect(loadConfigFile(files, 'large.json', folder, throwFault)).rejects.toThrow(refusal(/it has 1099511627776 bytes/))

@@ -30,13 +30,13 @@ describe('the error for what a broker answered', () => {
       code: 'MR_CONFIG_INVALID', message: 'creating topic c6: unknown setting retention.mss; did you mean retention.ms?',
       details: { topic: 'c6', error: 'INVALID_CONFIG', reason: 'unknown setting retention.mss; did you mean retention.ms?' },
     })
-    expect(creating(kafkaErrors.INVALID_CONFIG, null)).toMatchObject({ code: 'MR_CLIENT_BROKER_REFUSED', message: 'creating topic c6: the broker answered INVALID_CONFIG' })
+    expect(creating(kafkaErrors.INVALID_CONFIG, null)).toMatchObject({ code: 'MR_CLIENT_BROKER_REFUSED', message: 'creating topic c6: the broker answered INVALID_CONFIG; correct what was asked for, or see the log of that broker' })
   })
 
   it('names the topic itself where the broker does not', () => {
     expect(creating(kafkaErrors.INVALID_REPLICATION_FACTOR, 'Unable to replicate the partition 3 time(s)').message).toBe('topic c6: Unable to replicate the partition 3 time(s)')
     expect(creating(kafkaErrors.INVALID_TOPIC_EXCEPTION, null, 'bad name').message).toBe('invalid topic name bad name: only letters, digits, ".", "_" and "-" are allowed')
     expect(creating(kafkaErrors.INVALID_PARTITIONS, null).message).toBe('topic c6: INVALID_PARTITIONS')
-    expect(creating(kafkaErrors.INVALID_REQUEST, 'invalid value 5 for c6.ms').message).toBe('creating topic c6: the broker answered INVALID_REQUEST (invalid value 5 for c6.ms)')
+    expect(creating(kafkaErrors.INVALID_REQUEST, 'invalid value 5 for c6.ms').message).toBe('creating topic c6: the broker answered INVALID_REQUEST (invalid value 5 for c6.ms); correct what was asked for, or see the log of that broker')
   })
 })

@@ -113,3 +113,13 @@ describe('broker settings', () => {
     expect(refusal({ 'remote.log.storage.system.enable': 'true' }, checkBrokerConfigs).code).toBe('MR_CONFIG_UNSUPPORTED')
   })
 })
+
+describe('a name that is like no setting', () => {
+  it('of brokers or of topics is refused with where to look', () => {
+    for (const name of ['zzzzzzzzzzzz', 'super.users', 'allow.everyone.if.no.acl.found', 'listener.name.external.ssl.keystore.location']) {
+      const error = refusal({ [name]: '1' }, checkBrokerConfigs)
+      expect([error.code, error.message]).toEqual(['MR_CONFIG_UNKNOWN', expect.stringMatching(/; (millrace config print --all lists|there is no authorizer.*leave it out|one listener cannot have settings of its own here, set it for all)/)])
+    }
+    expect(refusal({ zzzzzzzzzzzz: '1' }).message).toBe('unknown setting zzzzzzzzzzzz; docs/config.md lists those of topics')
+  })
+})

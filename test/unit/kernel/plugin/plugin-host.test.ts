@@ -216,7 +216,7 @@ describe('a plugin that fails while a composition is made', () => {
   it.each([['register', 'its register'], ['create', 'what it binds']] as const)('in %s is named, with what it says', (where, what) => {
     const cause = new TypeError('x is not a function')
     expect(() => createHost({ plugins: [world(), failing(where, cause)] })).toThrow(expect.objectContaining({
-      code: 'MR_HOST_PLUGIN_INVALID', message: `plugin failing is not usable: ${what} failed: x is not a function`, cause,
+      code: 'MR_HOST_PLUGIN_INVALID', message: `plugin failing is not usable: ${what} failed: x is not a function; correct that plugin, or take it out`, cause,
     }))
   })
 
