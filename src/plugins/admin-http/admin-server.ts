@@ -46,7 +46,7 @@ export class AdminServer implements Lifecycle, ServedEndpoint {
   }
 
   async #handle(request: HttpRequest): Promise<HttpResponse> {
-    if (request.path === '/' && request.method === 'GET') return indexPage(this.#routes.list())
+    if (request.path === '/') return /^(GET|HEAD)$/.test(request.method) ? indexPage(this.#routes.list()) : problem(405, '/ takes GET')
     const route = this.#routes.find(request)
     if ('status' in route) return route
     try {
