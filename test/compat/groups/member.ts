@@ -26,6 +26,9 @@ export class LineProgram {
     this.child.stderr!.on('data', (chunk: Buffer) => { this.said = (this.said + chunk.toString()).slice(-4000) })
     this.child.stdin?.on('error', () => {}) // that it is gone is told by its exit code
     this.child.once('error', error => { this.said += error.message })
+    const kill = (): void => { this.child.kill('SIGKILL') }
+    process.once('exit', kill)
+    this.child.once('exit', () => { process.off('exit', kill) })
     createInterface(this.child.stdout!).on('line', text => {
       if (process.env.COMPAT_TRACE) appendFileSync(process.env.COMPAT_TRACE, `${this.child.pid} ${text}\n`)
       if (text.startsWith('{')) onLine(JSON.parse(text) as Line, Date.now())

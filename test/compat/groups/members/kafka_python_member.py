@@ -95,6 +95,7 @@ def consume(bootstrap, topic, group, options, told):
             member.poll()
         except KafkaError as error:
             print(error, file=sys.stderr)
+    member.on_partitions_revoked(None)  # closing does not call it
     member.consumer.close(autocommit=False)
     lines.say('shutdown_complete')
 

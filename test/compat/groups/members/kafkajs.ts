@@ -83,8 +83,10 @@ async function consume (options: ConsumeOptions): Promise<ServedMember> {
     },
     commit: async () => { await commit([...positions.keys()]) },
     async leave () {
-      await consumer.disconnect()
+      // From the call on nothing more is read, so that the partitions are given up before the group is left.
+      const left = consumer.disconnect()
       give()
+      await left
     },
   }
 }

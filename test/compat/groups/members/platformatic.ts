@@ -151,8 +151,8 @@ class PlatformaticMember implements ServedMember {
   async leave (): Promise<void> {
     this.stream = undefined
     await this.committing
-    await this.consumer.close(true)
     this.rebalances()
+    await this.consumer.close(true)
   }
 }
 
