@@ -1,5 +1,6 @@
 import { type Plugin } from '../kernel/plugin/define-plugin.ts'
 
+/** The compositions to begin with: on one disk, or in memory, where nothing survives the process. */
 export type PresetName = 'single-node' | 'memory'
 
 /** A plugin by the name of its package, by a path (`./plugin.mjs`), or as an object; in place of one of the preset's where it says so. */

@@ -10,6 +10,7 @@ import { type Token } from '../kernel/plugin/token.ts'
 
 /** A composed broker. Made by `createBroker`; started and stopped once. */
 export class Broker {
+  /** Who it is in its cluster; fixed when it is made. */
   readonly identity: BrokerIdentity
   readonly #host: PluginHost
   readonly #life: BrokerLife
@@ -68,6 +69,7 @@ export class Broker {
     return `${at.host.includes(':') ? `[${at.host}]` : at.host}:${at.port}`
   }
 
+  /** Where the operators' HTTP is served, once started; undefined where it is off. */
   get http(): Endpoint | undefined {
     return this.#endpoint('http')
   }

@@ -3,13 +3,17 @@ import { MillraceError } from '../kernel/errors/index.ts'
 import { type Endpoint, type TlsClientOptions } from '../kernel/ports/network.ts'
 import { type RequestDispatcher } from '../kernel/ports/protocol-handler.ts'
 
+/** Who a client is: a user with a password. SCRAM does not show the password to the broker, PLAIN does. */
 export type SaslOptions = {
   readonly mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512'
   readonly username: string
   readonly password: string
 }
 
-/** How to reach a cluster, millrace or Apache Kafka. */
+/**
+ * How to reach a cluster, millrace or Apache Kafka. Durations are whole numbers of milliseconds from 1 to 2147483647 (24 days); what is out of its range is
+ * refused with MR_CLIENT_SETTING, which names the option, when the client is made.
+ */
 export interface ConnectionSettings {
   /** Brokers to begin with: `host:port`, several separated by commas, or an array. Any one that answers will do; the rest is learnt from it. */
   readonly bootstrap: string | readonly string[]
@@ -17,24 +21,27 @@ export interface ConnectionSettings {
   readonly clientId?: string
   /** True takes the certificate authorities of the system. Texts are PEM. */
   readonly tls?: boolean | TlsClientOptions
+  /** Who this client is. Without it, it does not say. Passwords of PLAIN go over the wire as they are: use `tls` with it. */
   readonly sasl?: SaslOptions
   /** To fetch from a replica in the same rack where the cluster allows it (KIP-392). */
   readonly rack?: string
-  /** Default 10000. */
+  /** For one attempt to connect to one address, TLS included; what SASL asks has `requestTimeoutMs`. Default 10000. */
   readonly connectTimeoutMs?: number
   /** How long a broker may take to answer one request. Default 30000. */
   readonly requestTimeoutMs?: number
-  /** Waits between attempts to connect, and between retries of a request. Defaults 50 and 1000; they double in between, with jitter. */
+  /** The wait before the second attempt to connect, or to ask again; each further one is twice as long, with a jitter of 20 %, up to `retryBackoffMsMax`. Default 50. */
   readonly retryBackoffMs?: number
+  /** The longest such wait; where it is less than `retryBackoffMs`, that counts. Default 1000. */
   readonly retryBackoffMsMax?: number
   /** Topics and brokers are asked for again after so long, even if nothing seems wrong. Default 300000. */
   readonly metadataAgeMsMax?: number
-  /** The largest response that is accepted. Default 268435456. */
+  /** The largest response that is accepted: from 1024 to 2147483647. A larger one closes the connection. Default 268435456. */
   readonly responseBytesMax?: number
 }
 
 /** A broker in this process, reached without a socket. */
 export interface InProcessSettings {
+  /** What a broker of this process gives as `broker.dispatcher`. */
   readonly dispatcher: RequestDispatcher
   /** Set in a cluster: only this node is reached in process, others by the addresses that the metadata names. */
   readonly nodeId?: number

@@ -38,7 +38,7 @@ export class Client {
     this.metadata = new Metadata(world, settings, this.pool)
   }
 
-  /** Throws MR_CLIENT_SETTING. */
+  /** A producer over the connections of this client. Throws MR_CLIENT_SETTING, and MR_CLIENT_CLOSED after `close`. */
   producer(options: ProducerOptions = {}): Producer {
     refuseUnknown(options, producerOptionNames)
     const settings = producerSettings(options)
@@ -48,7 +48,7 @@ export class Client {
     return this.join(onClosed => new Producer({ ...this.shared(), settings, onClosed }))
   }
 
-  /** Of a group, where `groupId` names one; else of partitions that it is told to read. Throws MR_CLIENT_SETTING. */
+  /** Of a group, where `groupId` names one; else of partitions that it is told to read. Throws MR_CLIENT_SETTING, and MR_CLIENT_CLOSED after `close`. */
   consumer(options: ConsumerOptions & GroupOptions): GroupConsumer
   consumer(options?: ConsumerOptions): Consumer
   consumer(options: ConsumerOptions & Partial<GroupOptions> = {}): Consumer | GroupConsumer {
@@ -66,6 +66,7 @@ export class Client {
     return this.join(onClosed => new GroupConsumer({ ...this.shared(), settings, group, onClosed }))
   }
 
+  /** An admin over the connections of this client. Throws MR_CLIENT_CLOSED after `close`. */
   admin(): Admin {
     return this.join(onClosed => new Admin({ ...this.shared(), onClosed }))
   }

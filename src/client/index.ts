@@ -21,6 +21,7 @@ import { type GroupOptions } from './group/group-settings.ts'
 import { type Producer } from './producer/producer.ts'
 import { type ProducerOptions } from './producer/producer-settings.ts'
 
+/** Where the cluster is, and how to work with it: by addresses, or in process. A name that is no option is refused with MR_CLIENT_SETTING and the nearest one. */
 export type ClientOptions = (ConnectionSettings | (Partial<ConnectionSettings> & {
   /** A broker in this process, to be reached without a socket. */
   readonly inProcess: InProcessSettings

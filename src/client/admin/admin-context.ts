@@ -3,9 +3,11 @@ import { type AnyApi } from '../channel/channel.ts'
 import { type Coordinator } from '../cluster/coordinator.ts'
 import { type LookupParts } from '../cluster/offset-lookup.ts'
 
+/** What bounds a call of an admin. */
 export interface AdminOptions {
   /** For the whole call, retries included. Default: the client's `requestTimeoutMs`. */
   readonly timeoutMs?: number
+  /** Ends the call, which rejects with its reason; what a broker was asked for already may be done all the same. */
   readonly signal?: AbortSignal
 }
 

@@ -38,9 +38,13 @@ export class Admin implements AdminContext {
     this.parts = parts
   }
 
+  /** Of the inside of the client, as the three below: not for applications, and free to change. */
   get world(): LookupParts['world'] { return this.parts.world }
+  /** Of the inside of the client. */
   get client(): LookupParts['client'] { return this.parts.client }
+  /** Of the inside of the client. */
   get pool(): LookupParts['pool'] { return this.parts.pool }
+  /** Of the inside of the client. */
   get metadata(): LookupParts['metadata'] { return this.parts.metadata }
 
   /** All or as many as could be are created; rejects with the first failure. MR_TOPIC_EXISTS, MR_TOPIC_NAME_INVALID and others. */
@@ -91,6 +95,7 @@ export class Admin implements AdminContext {
     return configs.incrementalAlterConfigs(this, changes, options)
   }
 
+  /** The brokers of the cluster, and which of them is the controller. Asks any broker. */
   async describeCluster(options: AdminOptions = {}): Promise<partitions.ClusterDescription> {
     args.checkShape('admin.describeCluster', 'options', options, args.adminOptions)
     return partitions.describeCluster(this, options)
@@ -164,6 +169,7 @@ export class Admin implements AdminContext {
     return this.close()
   }
 
+  /** Of the inside of the client. */
   async ask<A extends AnyApi, T>(
     whom: Whom, api: A, build: (version: number) => RequestDraftOf<A>, take: (response: ResponseOf<A>) => T,
     options: AdminOptions & { readonly oldest?: number, readonly newest?: number },

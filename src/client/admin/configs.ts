@@ -2,45 +2,65 @@ import { describeConfigsApi, incrementalAlterConfigsApi, kafkaErrors } from '../
 import { brokerError } from '../client-error.ts'
 import { type AdminContext, type AdminOptions, type Whom } from './admin-context.ts'
 
+/** Whose settings are meant. */
 export interface ConfigResource {
+  /** Settings of other resources, such as loggers and groups, are not asked for. */
   readonly type: 'topic' | 'broker'
   /** The topic, or the node id of the broker; an empty name means the cluster-wide settings of all brokers. */
   readonly name: string
 }
 
+/** A setting with the value that counts. */
 export interface ConfigEntry {
+  /** Kafka's name, such as `retention.ms`; a broker may have others beside. */
   readonly name: string
   /** Null for secrets, and for what has no value. */
   readonly value: string | null
+  /** True for what cannot be changed while the broker runs: on a millrace, all settings of brokers. */
   readonly isReadOnly: boolean
+  /** True for secrets, whose value is never told. */
   readonly isSensitive: boolean
+  /** Where the value comes from. */
   readonly source: ConfigSource
   /** What the broker says about the setting: of a millrace, also why it has no effect there. Undefined unless asked for, and of brokers that do not tell. */
   readonly documentation: string | undefined
 }
 
+/**
+ * Where a value comes from: set for the topic, for one broker, for all of them (`cluster`), in the broker's file, or nobody set it. `unknown` is what this
+ * client has no word for.
+ */
 export type ConfigSource = 'topic' | 'broker' | 'cluster' | 'file' | 'default' | 'logger' | 'client metrics' | 'group' | 'unknown'
 
+/** Of a call that asks for settings. */
 export interface DescribeConfigsOptions extends AdminOptions {
   /** Asks for the documentation of each setting, too. */
   readonly includeDocumentation?: boolean
 }
 
+/** The settings of one topic or broker. */
 export interface ConfigDescription extends ConfigResource {
+  /** Every setting that the broker tells, those at their default included, in its order. */
   readonly entries: readonly ConfigEntry[]
 }
 
+/** One change of one setting. */
 export interface ConfigChange {
+  /** By Kafka's name, such as `retention.ms`. One that the broker does not know is refused, with all changes of its resource. */
   readonly name: string
   /** `delete` goes back to the default; `append` and `subtract` change lists. */
   readonly operation: 'set' | 'delete' | 'append' | 'subtract'
+  /** In Kafka's spelling; items of lists are separated by commas. Left out with `delete`. */
   readonly value?: string
 }
 
+/** Changes of one topic or broker: all of them are made, or none. */
 export interface ConfigChanges extends ConfigResource {
+  /** At most one for each setting. */
   readonly changes: readonly ConfigChange[]
 }
 
+/** Of a call that changes settings. */
 export interface AlterConfigsOptions extends AdminOptions {
   /** Checks everything and changes nothing. */
   readonly validateOnly?: boolean

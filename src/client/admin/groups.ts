@@ -8,6 +8,7 @@ import { fromTopics, type TopicPartition } from '../group/core/topic-partitions.
 import { type AdminContext, type AdminOptions } from './admin-context.ts'
 import { describeCluster } from './partitions.ts'
 
+/** Which groups. */
 export interface ListGroupsOptions extends AdminOptions {
   /** Only groups in one of these states, such as `Stable` or `Empty`. Default: all. */
   readonly states?: readonly string[]
@@ -15,35 +16,51 @@ export interface ListGroupsOptions extends AdminOptions {
   readonly types?: readonly string[]
 }
 
+/** A group that some broker keeps. */
 export interface GroupListing {
+  /** Unique in the cluster. */
   readonly groupId: string
   /** What its members call themselves: `consumer` for consumers; empty for a group that only has offsets. */
   readonly protocolType: string
   /** Undefined where the broker is too old to tell. */
   readonly state: string | undefined
+  /** Such as `classic` or `consumer`; undefined where the broker is too old to tell. */
   readonly type: string | undefined
 }
 
+/** A member of a group. */
 export interface GroupMemberDescription {
+  /** Another at each life of the member. */
   readonly memberId: string
+  /** The name that outlives it; undefined for a member without one. */
   readonly groupInstanceId: string | undefined
+  /** What it calls itself in its requests. */
   readonly clientId: string
+  /** Where it comes from, as the broker sees it. */
   readonly host: string
   /** Undefined where its members are no consumers, or while the group rebalances. */
   readonly topics: readonly string[] | undefined
+  /** What it has now; none while a classic group rebalances. */
   readonly assignment: readonly TopicPartition[]
   /** Consumer protocol: what it is to have; undefined otherwise. */
   readonly target: readonly TopicPartition[] | undefined
 }
 
+/** A group as its coordinator has it now. */
 export interface GroupDescription {
+  /** As it was asked for. */
   readonly groupId: string
+  /** Which protocol its members speak now. A group may go from one to the other. */
   readonly type: 'classic' | 'consumer'
+  /** What its members call themselves: `consumer` for consumers; empty for a group that only has offsets. */
   readonly protocolType: string
+  /** In Kafka's words: `Stable`, `Empty`, `PreparingRebalance`, `Assigning` and others; a newer broker may have more. */
   readonly state: string
   /** How partitions are shared out; empty while nobody has. */
   readonly assignor: string
+  /** The node id of the broker that keeps it. */
   readonly coordinatorId: number
+  /** In the order in which the coordinator names them; none while it is empty. */
   readonly members: readonly GroupMemberDescription[]
 }
 

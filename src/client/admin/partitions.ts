@@ -5,13 +5,17 @@ import { earliestTimestamp, latestTimestamp, lookUpOffsets, maxTimestamp, type O
 import { type NodeInfo } from '../cluster/topic-info.ts'
 import { type AdminContext, type AdminOptions } from './admin-context.ts'
 
+/** The brokers that are known to the broker that was asked. */
 export interface ClusterDescription {
+  /** The same for as long as the cluster lives; null where the broker does not tell. */
   readonly clusterId: string | null
   /** -1 where none is known. */
   readonly controllerId: number
+  /** Those that are alive, in the order in which the broker names them. */
   readonly brokers: readonly NodeInfo[]
 }
 
+/** A question for an offset of a partition. */
 export interface OffsetWanted {
   readonly topic: string
   readonly partition: number
@@ -19,13 +23,16 @@ export interface OffsetWanted {
   readonly at: 'beginning' | 'end' | 'newest' | { readonly timestamp: number }
 }
 
+/** What was found, in the order of the questions. */
 export type OffsetFound = OffsetAnswer
 
+/** Of a call that asks for offsets. */
 export interface ListOffsetsOptions extends AdminOptions {
   /** `read_committed`: the end is the last stable offset. Default `read_uncommitted`. */
   readonly isolation?: 'read_committed' | 'read_uncommitted'
 }
 
+/** Which records of a partition are to go. */
 export interface RecordsToDelete {
   readonly topic: string
   readonly partition: number
@@ -33,9 +40,11 @@ export interface RecordsToDelete {
   readonly beforeOffset: number
 }
 
+/** Where a partition begins after its records were deleted. */
 export interface LogStart {
   readonly topic: string
   readonly partition: number
+  /** The first offset that can be read from now on; it may be above what was asked for. */
   readonly logStartOffset: number
 }
 

@@ -7,7 +7,9 @@ import { brokerError } from '../client-error.ts'
 import { topicFrom, type PartitionInfo } from '../cluster/topic-info.ts'
 import { type AdminContext, type AdminOptions } from './admin-context.ts'
 
+/** A topic to make. */
 export interface NewTopic {
+  /** 1 to 249 of a-z, A-Z, 0-9, dot, underscore and dash, and neither `.` nor `..`; MR_TOPIC_NAME_INVALID otherwise. */
   readonly name: string
   /** Default: the broker's `num.partitions`. Not with `assignments`. */
   readonly partitions?: number
@@ -15,43 +17,61 @@ export interface NewTopic {
   readonly replicationFactor?: number
   /** The brokers of each partition, leader first; instead of the two above. */
   readonly assignments?: readonly (readonly number[])[]
+  /** Settings by Kafka's names, in Kafka's spelling: `{ 'retention.ms': '60000' }`. One that is unknown or wrong refuses the topic. */
   readonly configs?: Readonly<Record<string, string>>
 }
 
+/** Of a call that makes topics or partitions. */
 export interface CreateTopicsOptions extends AdminOptions {
   /** Checks everything and changes nothing. */
   readonly validateOnly?: boolean
 }
 
+/** A topic as the broker has made it. */
 export interface CreatedTopic {
+  /** As it was asked for. */
   readonly name: string
   /** Undefined where the broker has no ids. */
   readonly topicId: string | undefined
   /** -1 where the broker does not tell. */
   readonly partitions: number
+  /** -1 where the broker does not tell. */
   readonly replicationFactor: number
 }
 
+/** Which topics. */
 export interface ListTopicsOptions extends AdminOptions {
+  /** Also those that the brokers keep for themselves, such as `__consumer_offsets`. Default false. */
   readonly includeInternal?: boolean
 }
 
+/** A topic of the cluster. */
 export interface TopicListing {
+  /** The list is sorted by it, in the order of UTF-16. */
   readonly name: string
+  /** Another when a topic is deleted and made again under the same name. Undefined where the broker has no ids. */
   readonly topicId: string | undefined
+  /** Kept by the brokers for themselves, such as `__consumer_offsets`. */
   readonly isInternal: boolean
+  /** How many it has. */
   readonly partitions: number
 }
 
+/** A topic with its partitions. */
 export interface TopicDescription {
+  /** As it was asked for. */
   readonly name: string
+  /** Another when a topic is deleted and made again under the same name. Undefined where the broker has no ids. */
   readonly topicId: string | undefined
+  /** Kept by the brokers for themselves, such as `__consumer_offsets`. */
   readonly isInternal: boolean
   /** At index n stands partition n. */
   readonly partitions: readonly PartitionInfo[]
 }
 
+/** How many partitions a topic is to have. */
 export interface MorePartitions {
+  /** Of a topic that is there; MR_TOPIC_UNKNOWN otherwise. */
   readonly name: string
   /** How many there shall be in all. */
   readonly partitions: number

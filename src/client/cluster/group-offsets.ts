@@ -8,6 +8,7 @@ export const newestByName = 9
 /** From here on one request asks for several groups. */
 const groupsFrom = 8
 
+/** Where a group goes on in a partition. */
 export interface CommittedOffset {
   readonly topic: string
   readonly partition: number
@@ -19,11 +20,15 @@ export interface CommittedOffset {
   readonly metadata: string
 }
 
+/** Where a group is to go on in a partition. */
 export interface OffsetToCommit {
   readonly topic: string
   readonly partition: number
+  /** Of the record to go on with, which is one more than that of the last one that is done. */
   readonly offset: number
+  /** Of the last record that is done, so that a log that was cut is noticed. Default: unknown. */
   readonly leaderEpoch?: number
+  /** A text to keep beside it, of `offset.metadata.max.bytes` at most (4096 by default). Default: empty. */
   readonly metadata?: string
 }
 

@@ -23,6 +23,7 @@ export interface OffsetQuestion {
   readonly timestamp: number
 }
 
+/** An offset that was asked for. */
 export interface OffsetAnswer {
   readonly topic: string
   readonly partition: number
@@ -30,6 +31,7 @@ export interface OffsetAnswer {
   readonly offset: number
   /** Of the record found; -1 for the ends of the log. */
   readonly timestamp: number
+  /** Of the record found, or of the end; -1 where the broker does not tell. */
   readonly leaderEpoch: number
 }
 

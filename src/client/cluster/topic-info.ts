@@ -3,21 +3,31 @@ import { MillraceError } from '../../kernel/errors/index.ts'
 import { type Uuid } from '../../kernel/model/ids.ts'
 import { type MetadataResponse } from '../../wire/index.ts'
 
+/** A broker, and where clients reach it. */
 export interface NodeInfo {
+  /** Its `node.id`, unique in the cluster. */
   readonly id: number
+  /** As advertised: a name or an IP address, without brackets. */
   readonly host: string
+  /** As advertised. */
   readonly port: number
+  /** Its `broker.rack`; null where it has none. */
   readonly rack: string | null
 }
 
+/** A partition as the brokers tell it. Numbers of brokers are node ids. */
 export interface PartitionInfo {
+  /** Its number, from 0. */
   readonly partition: number
   /** -1: none at the moment. */
   readonly leaderId: number
   /** -1 where the broker does not tell. */
   readonly leaderEpoch: number
+  /** The preferred leader first. */
   readonly replicas: readonly number[]
+  /** Those that an acks=all append waits for. */
   readonly inSyncReplicas: readonly number[]
+  /** Those that cannot serve now: their broker, or the disk of the log there, is gone. */
   readonly offlineReplicas: readonly number[]
 }
 

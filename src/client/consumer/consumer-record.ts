@@ -16,6 +16,7 @@ export interface RecordSource {
  * record keeps those bytes, up to a whole fetch of them, in memory: copy what has to last (`value.slice()`).
  */
 export class ConsumerRecord {
+  /** Its place in the partition. Rising from record to record, and not always by one: compaction and transactions leave gaps. */
   readonly offset: number
   /** Milliseconds since the epoch; -1 when the producer gave none. */
   readonly timestamp: number
@@ -43,18 +44,22 @@ export class ConsumerRecord {
     this.headersStart = headersStart
   }
 
+  /** Where it was read. */
   get topic(): string {
     return this.source.topic
   }
 
+  /** Where it was read. */
   get partition(): number {
     return this.source.partition
   }
 
+  /** Of the leader that stored it; -1 where the broker does not tell. */
   get leaderEpoch(): number {
     return this.source.leaderEpoch
   }
 
+  /** A view of the fetched bytes, made at each call; null for a record without a key. Must not be changed. */
   get key(): Uint8Array | null {
     return this.keyLength < 0 ? null : this.source.bytes.subarray(this.keyStart, this.keyStart + this.keyLength)
   }

@@ -1,7 +1,12 @@
 import { durationMs, integer, settingError } from '../client-options.ts'
 
+/** Where to go on when the place to read is not in the log: its beginning, its end, or nowhere. */
 export type OffsetReset = 'earliest' | 'latest' | 'error'
 
+/**
+ * How partitions are read. Sizes are whole numbers of bytes from 1 to 2147483647, `fetchWaitMsMax` is from 1 to 2147483647 milliseconds; what is out of its
+ * range is refused with MR_CLIENT_SETTING, which names the option.
+ */
 export interface ConsumerOptions {
   /** What to do when the position is not in the log any more, or not yet: go to its beginning, to its end, or let `poll` reject. Default `error`. */
   readonly onOffsetOutOfRange?: OffsetReset
@@ -9,9 +14,9 @@ export interface ConsumerOptions {
   readonly isolation?: 'read_committed' | 'read_uncommitted'
   /** Whether the checksum of each batch is checked. Default true. */
   readonly checkCrcs?: boolean
-  /** How long a broker waits for data before it answers with none. Default 500. */
+  /** How long a broker waits for data before it answers with none, in milliseconds. Default 500. */
   readonly fetchWaitMsMax?: number
-  /** A broker waits until it has so many bytes, or the time is up. Default 1. */
+  /** A broker waits until it has so many bytes, or the time is up; 0 is allowed, and never waits. Default 1. */
   readonly fetchBytesMin?: number
   /** Of one answer. Batches come whole, so one that is larger comes too. Default 52428800. */
   readonly fetchBytesMax?: number

@@ -30,27 +30,33 @@ export interface ConsumerParts {
   readonly onClosed: () => Promise<void>
 }
 
+/** A partition of a topic: the topic's name as it was made, and a number from 0. */
 export interface TopicPartition {
   readonly topic: string
   readonly partition: number
 }
 
+/** A partition to read, and where to begin. */
 export interface Assignment extends TopicPartition {
   /** Where to begin. Default: where it was, for a partition that was assigned before; else `beginning`. */
   readonly offset?: Start
 }
 
+/** What bounds one poll. What is out of its range is refused with MR_CLIENT_SETTING. */
 export interface PollOptions {
-  /** Default 500. */
+  /** At most so many, from 1. Default 500. */
   readonly maxRecords?: number
   /** How long to wait when nothing is there. 0 looks and does not wait. Default: for ever. */
   readonly timeoutMs?: number
+  /** Ends the wait: the poll rejects with its reason, and nothing is lost. */
   readonly signal?: AbortSignal
 }
 
+/** What bounds a question to the cluster. */
 export interface QueryOptions {
   /** Default: the client's `requestTimeoutMs`. */
   readonly timeoutMs?: number
+  /** Ends the wait: the call rejects with its reason. */
   readonly signal?: AbortSignal
 }
 
@@ -121,6 +127,7 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
     this.fetcher.runSoon()
   }
 
+  /** What was assigned last, in the order given; nothing after `close`. */
   assignment(): TopicPartition[] {
     return [...this.partitions.values()].map(({ topic, partition }) => ({ topic, partition }))
   }
@@ -182,6 +189,10 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
     for (const assigned of partitions.map(each => this.assigned(each.topic, each.partition))) assigned.isPaused = true
   }
 
+  /**
+   * `poll` gives records of these again, beginning with what was fetched ahead. Fine for what is not paused. Throws MR_CLIENT_SETTING for partitions that are
+   * not assigned.
+   */
   resume(partitions: readonly TopicPartition[]): void {
     checkPartitions('consumer.resume', partitions)
     for (const assigned of partitions.map(each => this.assigned(each.topic, each.partition))) assigned.isPaused = false

@@ -23,11 +23,14 @@ export interface GroupConsumerParts extends Omit<ConsumerParts, 'partitions'> {
 
 /** A pattern that the coordinator matches itself, in the words of RE2. The consumer protocol alone. */
 export interface Re2Pattern {
+  /** As re2 (github.com/google/re2) has them, matched against the whole name. */
   readonly re2: string
 }
 
+/** What bounds a commit. */
 export type CommitOptions = QueryOptions
 
+/** How a member leaves its group. */
 export interface LeaveOptions {
   /** How long to wait for the last commit and for the coordinator. Default: the client's `requestTimeoutMs`. */
   readonly timeoutMs?: number
@@ -37,20 +40,27 @@ export interface LeaveOptions {
   readonly commit?: boolean
 }
 
+/** How far a member is behind in a partition. */
 export interface PartitionLag extends TopicPartition {
   /** The offset that `poll` gives next; -1 while it has to be looked up. */
   readonly position: number
+  /** Behind the last record that may be read with this `isolation`, at the time of asking. */
   readonly endOffset: number
   /** How many offsets are between them; undefined while the position is not known. Not all of them need be records. */
   readonly lag: number | undefined
 }
 
+/** Who a member is, as it knows now. */
 export interface GroupMembership {
+  /** As it was configured. */
   readonly groupId: string
+  /** Empty before the coordinator has given one. */
   readonly memberId: string
   /** The generation, or the member epoch; -1 outside of the group. */
   readonly generation: number
+  /** As it was configured; undefined without one. */
   readonly groupInstanceId: string | undefined
+  /** Where it stands: for people and logs. The words may change. */
   readonly phase: string
   /** Whether another thread watches over it now, and heartbeats while the event loop is blocked. */
   readonly heartbeatThread: boolean
@@ -105,6 +115,7 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
     return this.membership.topics
   }
 
+  /** The partitions that this member has now, in no order that counts; none outside of the group. */
   assignment(): TopicPartition[] {
     return this.reader.assignment()
   }
@@ -175,6 +186,10 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
     this.reader.pause(partitions)
   }
 
+  /**
+   * `poll` gives records of these again, beginning with what was fetched ahead. Fine for what is not paused. Throws MR_CLIENT_SETTING for partitions that it
+   * does not have.
+   */
   resume(partitions: readonly TopicPartition[]): void {
     this.reader.resume(partitions)
   }
@@ -189,22 +204,27 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
     this.reader.seek(where)
   }
 
+  /** The next `poll` goes on with the first record that is not older than so many milliseconds since the epoch, or at the end where none is. Throws MR_CLIENT_SETTING. */
   seekToTime(partition: TopicPartition, timestampMs: number): void {
     this.reader.seekToTime(partition, timestampMs)
   }
 
+  /** The offset of the record that `poll` gives next. Waits while it has to be looked up, for `timeoutMs` at most: then it rejects with MR_CLIENT_REQUEST_TIMEOUT. */
   position(where: TopicPartition, options: QueryOptions = {}): Promise<number> {
     return this.reader.position(where, options)
   }
 
+  /** The first offset that is still there, of each partition in the order given. They need not be assigned. */
   beginningOffsets(partitions: readonly TopicPartition[], options: QueryOptions = {}): Promise<OffsetAnswer[]> {
     return this.reader.beginningOffsets(partitions, options)
   }
 
+  /** The offset behind the last record that may be read with this `isolation`, of each partition in the order given. They need not be assigned. */
   endOffsets(partitions: readonly TopicPartition[], options: QueryOptions = {}): Promise<OffsetAnswer[]> {
     return this.reader.endOffsets(partitions, options)
   }
 
+  /** The first record that is not older than each time, in milliseconds since the epoch; offset -1 where there is none. In the order given; they need not be assigned. */
   offsetsForTimes(questions: readonly (TopicPartition & { readonly timestamp: number })[], options: QueryOptions = {}): Promise<OffsetAnswer[]> {
     return this.reader.offsetsForTimes(questions, options)
   }

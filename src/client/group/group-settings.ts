@@ -7,11 +7,16 @@ import { cooperativeStickyAssignor, stickyAssignor } from './core/sticky-assigno
 
 const assignorsByName: ReadonlyMap<string, Assignor> = new Map([cooperativeStickyAssignor, stickyAssignor, rangeAssignor, roundRobinAssignor].map(each => [each.name, each]))
 
+/** Ways in which members of the classic protocol share partitions out, by the names that Kafka's clients have for them. */
 export type AssignorName = 'cooperative-sticky' | 'sticky' | 'range' | 'roundrobin'
 
 /** Where a partition is begun of which the group has committed nothing: at an end, so long ago, or nowhere: `poll` rejects then. */
 export type GroupOffsetReset = OffsetReset | { readonly durationMs: number }
 
+/**
+ * How a member takes part in its group. Durations are whole numbers of milliseconds from 1 to 2147483647; what is out of its range, and a heartbeat interval
+ * that is not below the session timeout, is refused with MR_CLIENT_SETTING, which names the option.
+ */
 export interface GroupOptions {
   /** The group to join. Its members share the partitions of their topics. */
   readonly groupId: string
@@ -25,7 +30,7 @@ export interface GroupOptions {
   readonly serverAssignor?: string
   /** Classic protocol: how long the coordinator waits for a heartbeat before the member is out. Default 45000. */
   readonly sessionTimeoutMs?: number
-  /** Classic protocol. Default 3000. */
+  /** Classic protocol: the time between two heartbeats, below `sessionTimeoutMs`. Default 3000, or a third of the session timeout where that is less. */
   readonly heartbeatIntervalMs?: number
   /** How long the application may do without `poll` before this member leaves; others wait as long for it in a rebalance. Default 300000. */
   readonly pollIntervalMsMax?: number
@@ -33,7 +38,7 @@ export interface GroupOptions {
   readonly offsetReset?: GroupOffsetReset
   /** Commits by itself what was polled before the last `poll`: every `autoCommitIntervalMs`, before partitions go to others, and at `close`. Default true. */
   readonly autoCommit?: boolean
-  /** Default 5000. */
+  /** The time between two commits with `autoCommit`. Default 5000. */
   readonly autoCommitIntervalMs?: number
   /** A thread beside heartbeats while the event loop is blocked, and leaves when that goes on for longer than `pollIntervalMsMax`. Default true; none in process and in simulations. */
   readonly heartbeatThread?: boolean

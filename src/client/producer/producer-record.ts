@@ -6,12 +6,15 @@ export type HeadersToSend =
   | Readonly<Record<string, Bytes>>
   | readonly { readonly key: string, readonly value: Bytes }[]
 
+/** A record to send. */
 export interface ProducerRecord {
+  /** Where it goes. It is made when it is not there, where the broker does that. */
   readonly topic: string
   /** Records of one key go to one partition, in the order in which they were sent. Text is sent as UTF-8. */
   readonly key?: Bytes
   /** Null deletes the key in a compacted topic. Bytes are copied by `send`, so they may be reused at once. */
   readonly value: Bytes
+  /** In the order given. Texts are sent as UTF-8. Default: none. */
   readonly headers?: HeadersToSend
   /** Milliseconds since the epoch. Default: now. */
   readonly timestamp?: number

@@ -2,6 +2,10 @@ import { type CompressionCodec, codecNamed, type CompressionName } from '../../k
 import { durationMs, integer, settingError } from '../client-options.ts'
 import { type Partitioner } from './partitioner.ts'
 
+/**
+ * How records are sent. What is out of its range is refused with MR_CLIENT_SETTING, which names the option. Durations are whole numbers of milliseconds up to
+ * 2147483647, sizes whole numbers of bytes.
+ */
 export interface ProducerOptions {
   /**
    * What an acknowledgement means: `all`, the in-sync replicas have it (and, on a millrace topic with durability `fsync`, on disk); 1, the leader has it;
@@ -13,22 +17,29 @@ export interface ProducerOptions {
    * can; `true` insists.
    */
   readonly idempotence?: boolean
+  /**
+   * Of batches as they are sent and, with the topic's default `compression.type`, stored: `none`, `gzip`, `snappy`, `lz4` or `zstd`. One whose package is not
+   * installed is refused with MR_CLIENT_SETTING. Default `none`.
+   */
   readonly compression?: CompressionName
-  /** Of the codec's own range. Default: the codec's own default. */
+  /** Gzip 1 to 9, lz4 1 to 17, zstd -131072 to 22; what is beyond is brought into the range, and snappy has none. Default: the codec's own. */
   readonly compressionLevel?: number
   /** How long a batch waits for more records. 0 sends at the end of the turn; under load batches fill up anyway. Default 0. */
   readonly lingerMs?: number
-  /** A batch is sent when it has so many bytes. Default 262144. */
+  /** A batch is sent when it has so many bytes: 1 to 1073741824, and at most `requestBytesMax`. Default 262144. */
   readonly batchBytesMax?: number
-  /** The largest request, and so the largest record, in bytes. Default 1048576, as brokers accept. */
+  /** The largest request, and so the largest record, in bytes: 1024 to 1073741824. Default 1048576, as brokers accept. */
   readonly requestBytesMax?: number
-  /** Requests under way to one broker. Up to 5 with idempotence. Default 5. */
+  /** Requests under way to one broker: 1 to 5 with idempotence, else 1 to 100. Default 5. */
   readonly inFlightMax?: number
-  /** Records waiting to be sent or acknowledged, in bytes. Above it `send` waits. Default 67108864. */
+  /** Records waiting to be sent or acknowledged, in bytes, from 1. Above it `send` waits. Default 67108864. */
   readonly bufferBytesMax?: number
-  /** How long `send` waits for room or for the topic to be known. Default 60000. */
+  /** How long `send` waits for room or for the topic to be known, before it rejects; 0 does not wait. Default 60000. */
   readonly blockMsMax?: number
-  /** How long a record is tried for, after its batch was begun; a request under way then may still run out. Default 120000. */
+  /**
+   * How long a record is tried for, from 1, after its batch was begun; a request under way then may still run out. Then `send` rejects with
+   * MR_CLIENT_DELIVERY_TIMEOUT. Default 120000.
+   */
   readonly deliveryTimeoutMs?: number
   /** Chooses partitions. Default: Kafka's: murmur2 of the key; without a key one partition after another, a batch each. */
   readonly partitioner?: Partitioner

@@ -31,6 +31,7 @@ export interface ProducerParts {
   readonly onClosed: () => Promise<void>
 }
 
+/** How a producer is closed. */
 export interface CloseOptions {
   /** How long to wait for what is under way; after it the rest fails with MR_CLIENT_CLOSED. 0 gives everything up at once. Default 30000. */
   readonly timeoutMs?: number

@@ -1,6 +1,7 @@
 /** Whose bytes a serde is asked for. */
 export interface SerdePlace {
   readonly topic: string
+  /** Which of the two the bytes are. */
   readonly part: 'key' | 'value'
 }
 
@@ -21,6 +22,7 @@ export interface Serde<In, Out = In> {
 
 /** What is wrong with a value or with bytes, and where inside of the value. */
 export class SerdeFault extends Error {
+  /** Always `SerdeFault`. */
   override readonly name = 'SerdeFault'
   /** Such as `items[2].price`; empty for the whole value. */
   readonly path: string

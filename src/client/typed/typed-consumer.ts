@@ -13,6 +13,7 @@ export interface RecordSourceToDecode extends AsyncIterable<ConsumerRecord> {
   seek(where: { readonly topic: string, readonly partition: number, readonly offset: number }): void
 }
 
+/** What becomes of records that cannot be decoded. */
 export interface TypedConsumerOptions {
   /**
    * Called with each record that cannot be decoded. When it has returned (a promise is awaited), reading goes on behind the record; when it throws, reading stops

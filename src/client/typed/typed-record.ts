@@ -16,14 +16,17 @@ export class TypedRecord<Name extends string, Key, Value> {
     this.value = value
   }
 
+  /** Where it was read: the name of the typed topic. */
   get topic(): Name {
     return this.raw.topic as Name
   }
 
+  /** Where it was read. */
   get partition(): number {
     return this.raw.partition
   }
 
+  /** Its place in the partition, as the raw record has it. */
   get offset(): number {
     return this.raw.offset
   }

@@ -14,6 +14,7 @@ export interface RecordToSend<Key, Value> {
   readonly key?: Key | null
   /** Null deletes the key in a compacted topic; no serde and no validator sees it. */
   readonly value: Value | null
+  /** In the order given. Texts are sent as UTF-8. Default: none. */
   readonly headers?: HeadersToSend
   /** Milliseconds since the epoch. Default: now. */
   readonly timestamp?: number
@@ -21,9 +22,11 @@ export interface RecordToSend<Key, Value> {
   readonly partition?: number
 }
 
+/** What keys and values of a topic are. */
 export interface TopicSerdes<Key, Value, KeyToSend, ValueToSend> {
   /** Default: `bytes()`. */
   readonly key?: Serde<KeyToSend, Key>
+  /** Null values, tombstones, it never sees. */
   readonly value: Serde<ValueToSend, Value>
 }
 
@@ -37,8 +40,11 @@ const recordNames = Object.keys({ key: true, value: true, headers: true, timesta
 
 /** The name of a topic, with what its keys and values are. It holds no connection and nothing to close: producers and consumers are given it. */
 export class TypedTopic<Name extends string, Key, Value, KeyToSend = Key, ValueToSend = Value> {
+  /** Of the topic in the cluster. */
   readonly name: Name
+  /** What keys are; `bytes()` where nothing was said. */
   readonly key: Serde<KeyToSend, Key>
+  /** What values are. */
   readonly value: Serde<ValueToSend, Value>
   private readonly keyPlace: SerdePlace
   private readonly valuePlace: SerdePlace

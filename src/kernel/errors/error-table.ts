@@ -17,6 +17,10 @@ const row = (kind: ErrorRow['kind'], retriable: boolean, kafka: number, http: nu
   kind, retriable, kafka, http, template,
 })
 
+/**
+ * Every error by its code: its kind, whether the same call may succeed later, the Kafka code and the HTTP status that stand for it, and its text with
+ * `{details}`. docs/errors.md is made of it.
+ */
 export const errorTable = {
   // a broker as an object
   MR_BROKER_ENDED: row('operational', false, -1, 503, 'the broker in this process was stopped and answers nothing any more; close this client, and make both anew: createBroker, and createClient with its dispatcher'),
@@ -171,4 +175,5 @@ export const errorTable = {
   MR_TRANSACTION_UNSUPPORTED: row('request', false, 35, 501, 'this broker has no transactions; leave transactional.id unset'),
 } as const satisfies Record<`MR_${string}`, ErrorRow>
 
+/** The codes of the table. They are stable: a code is never given another meaning. Messages may change. */
 export type ErrorCode = keyof typeof errorTable

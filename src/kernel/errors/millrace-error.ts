@@ -2,6 +2,7 @@ import { errorTable, type ErrorCode, type ErrorRow } from './error-table.ts'
 
 const mark = Symbol.for('millrace.error')
 
+/** What fills the template of an error. Never secrets: they are printed, logged and sent. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | undefined>>
 
 /**
@@ -9,9 +10,12 @@ export type ErrorDetails = Readonly<Record<string, string | number | boolean | u
  * Details never hold secrets; they are printed, logged and sent.
  */
 export class MillraceError extends Error {
+  /** Always `MillraceError`. */
   override readonly name = 'MillraceError'
   readonly [mark] = true
+  /** What to decide by. Stable, where the message is for people. */
   readonly code: ErrorCode
+  /** What the message was made of: topic, partition, path and so on. Never secrets. */
   readonly details: ErrorDetails
 
   /** `words`: what it says in place of the template, where somebody else has said it in a whole sentence: a broker that was asked. */
@@ -46,6 +50,7 @@ export function withoutStacks<T>(work: () => T): T {
   }
 }
 
+/** Whether it is an error of the table, with this code where one is named. True across two copies of the package, where instanceof is not. */
 export function isMillraceError(error: unknown, code?: ErrorCode): error is MillraceError {
   if (typeof error !== 'object' || error === null || !(mark in error)) return false
   return code === undefined || (error as MillraceError).code === code

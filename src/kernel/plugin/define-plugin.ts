@@ -6,6 +6,7 @@ import { type AnyToken, type Need } from './token.ts'
 /** Named abilities beyond a port's contract, for others to depend on: `{ durable: true, compaction: false }`. */
 export type Capabilities = Readonly<Record<string, boolean>>
 
+/** An ability that a plugin depends on. */
 export interface CapabilityNeed {
   /** Of the plugin that provides this port. */
   readonly port: AnyToken
@@ -14,12 +15,14 @@ export interface CapabilityNeed {
   readonly reason: string
 }
 
+/** A port that a plugin stands before. */
 export interface Decoration {
   readonly port: AnyToken
   /** Larger is further out, nearer to those who use the port. Equal numbers keep the order of the plugins. */
   readonly order: number
 }
 
+/** What a plugin says of itself. The host checks it against the others before anything of it runs, and refuses with an MR_HOST code that names plugin and remedy. */
 export interface PluginDefinition<S extends z.ZodObject> {
   /** Lower case words with dashes; the name under which its settings stand in the configuration. */
   readonly name: string
@@ -31,9 +34,13 @@ export interface PluginDefinition<S extends z.ZodObject> {
   readonly provides?: readonly AnyToken[]
   /** Multi-bound tokens: Lifecycle, HealthCheck, AdminRoute, ProtocolHandler, … */
   readonly contributes?: readonly AnyToken[]
+  /** Ports that `register` asks for: somebody in the composition must provide each, but for those in `maybe`. These start before it, and stop after it. */
   readonly requires?: readonly Need[]
+  /** Ports that somebody else provides, and that it stands before. */
   readonly decorates?: readonly Decoration[]
+  /** What it promises beyond its ports; what is not named counts as false. */
   readonly capabilities?: Capabilities
+  /** What it cannot do without: a composition that lacks it is refused. */
   readonly needsCapabilities?: readonly CapabilityNeed[]
   /** Every key carries a description, a default or is required; unknown keys are refused. */
   readonly config: S

@@ -12,6 +12,7 @@ import { LifecycleRunner, type Runnable } from './lifecycle-runner.ts'
 import { parsePluginSettings } from './plugin-settings.ts'
 import { type Token, tokenName } from './token.ts'
 
+/** A composition, and its settings. */
 export interface HostOptions {
   /** In the order in which contributions of equal standing are listed. */
   readonly plugins: readonly Plugin[]

@@ -58,6 +58,7 @@ function suggestionFor(plugin: Plugin, key: string): string {
   return near === undefined ? `; known are ${known.sort().join(', ') || 'none'}` : `; did you mean ${near}?`
 }
 
+/** A setting of a plugin with the value that counts. */
 export interface PluginSettingDescription {
   readonly plugin: string
   readonly key: string

@@ -30,11 +30,15 @@ export interface Maybe<T> {
   readonly maybe: Token<T>
 }
 
+/** In `requires`, and where something is bound: asks for every contribution, as an array in the order of the plugins. None gives an empty array. */
 export const every = <T>(port: Token<T>): Every<T> => ({ every: port })
+/** In `requires`, and where something is bound: asks for what may not be there. Undefined when nobody offers it. */
 export const maybe = <T>(port: Token<T>): Maybe<T> => ({ maybe: port })
 
+/** A token, whatever it stands for. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- variance: a list of needs of any types
 export type AnyToken = Token<any>
+/** What a plugin may ask for: one port, every contribution, or what may not be there. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Need = AnyToken | Every<any> | Maybe<any>
 
@@ -45,4 +49,5 @@ export type Given<D extends readonly Need[]> = {
       : D[K] extends Maybe<infer T> ? T | undefined : never
 }
 
+/** The name of a port, for messages. */
 export const tokenName = (port: AnyToken): string => port.description ?? 'unnamed'

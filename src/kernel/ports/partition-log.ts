@@ -12,6 +12,7 @@ export interface AppendOrigin {
   readonly leaderEpoch: number
 }
 
+/** Where a batch came to be. */
 export interface AppendOutcome {
   readonly baseOffset: number
   readonly lastOffset: number
@@ -22,6 +23,7 @@ export interface AppendOutcome {
   readonly duplicate: boolean
 }
 
+/** Which batches are wanted, and how many bytes of them. */
 export interface ReadRequest {
   /** First offset wanted; the batch that holds it is returned whole, though it may begin before. */
   readonly offset: number
@@ -44,6 +46,7 @@ export interface ReadSink {
   failed(error: unknown): void
 }
 
+/** A record that was found by its timestamp, milliseconds since 1970-01-01 UTC. */
 export interface TimestampHit {
   readonly offset: number
   readonly timestamp: number

@@ -9,6 +9,7 @@ import { deeper, SerdeFault, type Serde } from '../serde.ts'
 import { avroSkim } from './avro-skim.ts'
 import { exactLong, isAvroType, loadAvsc, type AvroType, type Avsc } from './avsc-package.ts'
 
+/** How Avro is read and written. */
 export interface AvroOptions {
   /** What avsc's `Type.forSchema` is given with every schema, the writers' too: `logicalTypes`, `wrapUnions`, `registry` (for longs of your own), `typeHook` and so on. */
   readonly avsc?: object

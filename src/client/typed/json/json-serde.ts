@@ -7,6 +7,7 @@ import { isPromise, type Serde } from '../serde.ts'
 import { jsonBytes, jsonValue } from './json-text.ts'
 import { acceptedValue, isStandardSchema, jsonSchemaOf, type InputOf, type OutputOf, type StandardSchema } from './standard-schema.ts'
 
+/** How JSON is read. */
 export interface JsonOptions {
   /**
    * What becomes of an integer in JSON that a number cannot hold, such as 9007199254740993: `refuse` (the default) makes the record undecodable, `round`

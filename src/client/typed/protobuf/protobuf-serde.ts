@@ -17,6 +17,7 @@ export interface ProtoMessage {
   readonly message: string
 }
 
+/** How Protobuf is read. */
 export interface ProtobufOptions {
   /** What protobufjs's `toObject` is told, over `{ longs: BigInt, enums: String, defaults: true }`. */
   readonly conversion?: object

@@ -11,6 +11,7 @@ export type SubjectNames = 'topic' | 'record' | 'topic-record' | ((place: SerdeP
 
 /** How a serde uses a registry. */
 export interface RegistryUse {
+  /** Where schemas are found and registered. Several serdes may share one, and its memory. */
   readonly registry: SchemaRegistry
   /** Default `topic`. */
   readonly subject?: SubjectNames

@@ -7,37 +7,48 @@ import { base64OfText } from './base64-of-text.ts'
 
 /** What a registry's client knows of the machine it runs on. */
 export interface RegistryWorld {
+  /** For how long answers are remembered. */
   readonly clock: Clock
+  /** For deadlines and for waits between attempts. */
   readonly timers: Timers
+  /** For the jitter of those waits. */
   readonly random: Random
+  /** What asks the registry. */
   readonly http: HttpClient
 }
 
+/** Who a client of the registry is: a user with a password (Basic), or a bearer token. */
 export type RegistryAuth =
   | { readonly username: string, readonly password: string }
   /** A bearer token, or a function that gives one: it is called for every request, and caches by itself. */
   | { readonly token: string | (() => string | Promise<string>) }
 
+/**
+ * How to reach a registry, and what to remember of it. Durations are whole numbers of milliseconds from 1 to 2147483647; what is out of its range is refused
+ * with MR_CLIENT_SETTING, which names the option.
+ */
 export interface SchemaRegistryOptions {
   /** Of the registry, or of several of one cluster: when one cannot be had the next is asked. A user and a password in it are taken as `auth` for it. */
   readonly url: string | readonly string[]
+  /** Sent to every registry of the list that has no user in its URL. Default: none. */
   readonly auth?: RegistryAuth
   /** Sent with each request. Their values are kept out of errors, as `auth` is. */
   readonly headers?: Readonly<Record<string, string>>
   /** How long one registry may take for one answer. Default 10000. */
   readonly timeoutMs?: number
-  /** How often each registry is asked before a call fails. Default 3. */
+  /** How often each registry is asked before a call fails: 1 to 100. Default 3. */
   readonly attemptsMax?: number
-  /** Waits between attempts; they double in between, with jitter of 20 %. Defaults 100 and 2000. */
+  /** The wait before the second attempt; each further one is twice as long, with jitter of 20 %, up to `retryBackoffMsMax`. Default 100. */
   readonly retryBackoffMs?: number
+  /** The longest such wait; where it is less than `retryBackoffMs`, that counts. Default 2000. */
   readonly retryBackoffMsMax?: number
-  /** How many schemas, ids and latest versions are remembered, of each. Default 1000. */
+  /** How many schemas, ids and latest versions are remembered, of each: 1 to 10000000. Default 1000. */
   readonly cacheEntriesMax?: number
   /** For how long the latest version of a subject is taken from memory. Default 300000. */
   readonly latestAgeMsMax?: number
   /** For how long an id that is not there is not asked for again. Default 5000. */
   readonly missingAgeMsMax?: number
-  /** The largest answer that is accepted. Default 4194304. */
+  /** The largest answer that is accepted: 1024 to 2147483647 bytes. Default 4194304. */
   readonly answerBytesMax?: number
   /** Lets the registry compare schemas in their normal form when they are registered and found. Default false. */
   readonly normalize?: boolean
