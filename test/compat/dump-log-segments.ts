@@ -70,8 +70,9 @@ async function dump (args: readonly string[], files: readonly string[], compacte
     if (complaint.test(line) || /^Dumping | is followed by /.test(line)) other.push(line)
   }
   try {
+    // Gaps are told on stderr, below the name of their file.
     const { stderr } = await runProgram('java', [...briefJvmOptions, '-cp', kafkaClassPath()!,
-      'org.apache.kafka.tools.DumpLogSegments', ...args, '--files', files.join(',')], { timeoutMs: 900_000, onLine })
+      'org.apache.kafka.tools.DumpLogSegments', ...args, '--files', files.join(',')], { timeoutMs: 900_000, stderrMax: Infinity, onLine })
     return { batches, complaints: complaintsIn([...other, stderr].join('\n'), files, args.includes('--deep-iteration'), compacted) }
   } catch (error) {
     return { batches, complaints: [`DumpLogSegments ${args.join(' ')}: ${(error as Error).message}`] }

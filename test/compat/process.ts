@@ -11,6 +11,8 @@ export interface ProgramOptions {
   input?: Buffer
   env?: Record<string, string>
   timeoutMs?: number
+  /** So much of the end of stderr is kept. Default: 20,000 characters. */
+  stderrMax?: number
   /** Given each line of stdout as it comes, without its end; stdout is then not kept. A view, valid during the call. */
   onLine?: (line: Buffer) => void
 }
@@ -37,7 +39,7 @@ function lineSplitter (onLine: (line: Buffer) => void): { take: (chunk: Buffer) 
 
 /** Runs a program to its end. Rejects with the last lines of its stderr if it fails, or is ended for taking too long. */
 export function runProgram (command: string, args: readonly string[], options: ProgramOptions = {}): Promise<Finished> {
-  const { input, env, timeoutMs = 180_000, onLine } = options
+  const { input, env, timeoutMs = 180_000, stderrMax = 20_000, onLine } = options
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } })
     const out: Buffer[] = []
@@ -46,7 +48,7 @@ export function runProgram (command: string, args: readonly string[], options: P
     const timer = setTimeout(() => { late = true; child.kill('SIGKILL') }, timeoutMs)
     const lines = onLine && lineSplitter(onLine)
     child.stdout.on('data', lines ? lines.take : (chunk: Buffer) => { out.push(chunk) })
-    child.stderr.on('data', (chunk: Buffer) => { stderr = (stderr + chunk.toString()).slice(-20_000) })
+    child.stderr.on('data', (chunk: Buffer) => { stderr = (stderr + chunk.toString()).slice(-stderrMax) })
     child.stdin.on('error', () => {}) // the exit code tells why it stopped reading
     child.on('error', error => { clearTimeout(timer); reject(error) })
     child.on('close', (code, signal) => {

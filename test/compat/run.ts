@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
@@ -15,13 +16,14 @@ import { kafkajs } from './kafkajs/client.ts'
 import { kcat } from './kcat/client.ts'
 import { librdkafka } from './librdkafka/client.ts'
 import { ownClient } from './own-client/client.ts'
-import { kafkaClassPath, repositoryDir } from './peers.ts'
+import { kafkaClassPath, repositoryDir, temporaryDir } from './peers.ts'
 import { makePlan, type TopicPlan } from './plan.ts'
 import { platformatic } from './platformatic/client.ts'
 import { producerPerformance } from './producer-performance/client.ts'
 import { type CheckResult, printed, type Report, tally } from './report.ts'
 import { startSubject, type Subject } from './subject.ts'
 import { timed } from './timed.ts'
+import { compactedName, writeSampleLogs } from './write-sample-logs.ts'
 
 const allClients: readonly CompatClient[] =
   [librdkafka, kcat, kafkaPython, kafkaConsole, franzGo, kafkajs, platformatic, producerPerformance, ownClient]
@@ -138,6 +140,22 @@ async function checkFiles (subject: Subject): Promise<CheckResult[]> {
   })]
 }
 
+/** Logs of many kinds that our store writes without a broker, compacted ones among them, in which offsets have gaps. */
+async function checkSamples (subject: Subject): Promise<CheckResult[]> {
+  if (subject.peer !== 'millrace' || !subject.dataDir || !kafkaClassPath()) return []
+  const directory = temporaryDir('samples')
+  try {
+    return [await timed({ check: 'dump', client: 'sample writer' }, async () => {
+      await writeSampleLogs(directory)
+      const { files, batches, complaints } = await dumpCheck(directory, { compacted: compactedName })
+      if (complaints.length > 0) throw new Error(complaints.slice(0, 10).join('\n'))
+      return { reason: `${Object.entries(files).map(([suffix, n]) => `${n} ${suffix}`).join(', ')}, ${batches} batches, compacted ones among them` }
+    })]
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
 const groupParts = ['groups', 'clients-groups']
 /** Of the consumer protocol, which the broker chooses. */
 const quickHeartbeats = { 'group.consumer.min.heartbeat.interval.ms': '300', 'group.consumer.heartbeat.interval.ms': '300' }
@@ -172,7 +190,7 @@ async function main (): Promise<number> {
     for (const plan of makePlan({ clients, records, cross: values.cross === 'all' ? 'all' : 'turns' })) await run.topic(plan)
     const groups = await checkGroups(subject, only)
     await subject.end()
-    results.push(...run.results, ...groups, ...await checkFiles(subject))
+    results.push(...run.results, ...groups, ...await checkFiles(subject), ...await checkSamples(subject))
   } finally {
     await subject.remove()
   }

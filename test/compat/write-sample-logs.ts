@@ -85,7 +85,8 @@ const start = 1_700_000_000_000
 /** Of the topics that are compacted. */
 const deleteRetentionMs = 3_600_000
 const compacted = { compact: true, delete: false, segmentBytes: 6_000, indexIntervalBytes: 300, minCleanableDirtyRatio: 0, deleteRetentionMs }
-const compactedName = /compacted/
+/** In the paths of their files. */
+export const compactedName = /compacted/
 
 /** Keys that stay, one that is overtaken through many segments, tombstones, and producers that stop early: what is left of their batches is empty. */
 function writeCompacted(writer: SampleWriter, log: PartitionLog, from: number, codec: CompressionCodec): void {
