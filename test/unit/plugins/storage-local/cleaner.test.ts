@@ -46,6 +46,19 @@ describe('a partition whose compaction fails', () => {
   })
 })
 
+describe('log.cleaner.enable', () => {
+  it.each([true, false])('%s: says whether logs are compacted by themselves; when somebody asks they are in either case', async enabled => {
+    const life = await tableOn(new MemoryFileSystem(), { broker: { 'log.cleaner.enable': String(enabled), 'log.cleaner.backoff.ms': '1000' } })
+    putKeys(life.log, 40)
+    await settleTable(life)
+    await pass(life, 3600)
+    expect(life.log.compaction!.dirtyBytes > 0).toBe(!enabled)
+    expect(life.store.cleaner.figures.count).toBe(enabled ? 1 : 0)
+    expect((await life.store.compact()).logsCompacted).toBe(enabled ? 0 : 1)
+    expect([life.log.compaction!.dirtyBytes, await valuesOfTable(life.log)]).toEqual([0, lastValues(40)])
+  })
+})
+
 describe('log.cleaner.io.max.bytes.per.second', () => {
   it('bounds what a round reads and writes, but for one slice; and a round that waits for its budget ends with the store', async () => {
     const bytesPerSecond = 50_000

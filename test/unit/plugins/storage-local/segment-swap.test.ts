@@ -4,7 +4,8 @@ import { sumHeader } from '../../../../src/plugins/storage-local/core/batch-sums
 import { CleanedSegment, cleanedSuffixes } from '../../../../src/plugins/storage-local/io/cleaned-segment.ts'
 import { newTopicId } from '../../../../src/testkit/conformance/log-store-subject.ts'
 import { type MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
-import { bytesOf, clusterId, LinesLogger } from './store-subjects.ts'
+import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
+import { bytesOf, clusterId, LinesLogger, makeStore } from './store-subjects.ts'
 import { putKeys, recordsOfTable, settleTable, tableDirectory, tableId, tableOn } from './table-log.ts'
 
 const basesIn = (files: MemoryFileSystem): number[] => files.list(tableDirectory).filter(name => name.endsWith('.log')).map(name => Number(name.slice(0, 20)))
@@ -116,6 +117,26 @@ describe('a `.log.swap` that a start finds', () => {
     file.write(merged, 0)
     file.close()
     await expectAll(files)
+  })
+
+  it('takes their place at the start after one at which a segment that it replaces could not be removed, which refuses the start', async () => {
+    const whole = await killed()
+    const [, second] = basesIn(whole)
+    await putSwap(whole, {})
+    for (const suffix of ['.log', '.index', '.timeindex', '.sum']) {
+      const files = whole.afterCrash({ keepUnsynced: 'all', systemDown: true })
+      files.faults.add({ operation: 'remove', path: new RegExp(`${pathOf(second!, suffix).replaceAll('.', '\\.')}$`), error: 'EIO' })
+      const failed = makeStore({ files, timers: new ManualTimers(), config: { reserveBytes: 0 }, settings: { 'log.cleaner.enable': 'false' } })
+      const refusal = await failed.store.start().then(() => undefined, (error: unknown) => error)
+      expect([refusal, ...failed.fatalErrors].map(String).join(), suffix).toContain('EIO')
+      // After a crash of the process, and of the system.
+      for (const next of [files.afterCrash({ keepUnsynced: 'all' }), files.afterCrash({ keepUnsynced: 'all', systemDown: true })]) {
+        next.faults.clear()
+        await expectAll(next)
+        expect(basesIn(next), suffix).not.toContain(second)
+        expect(swapsIn(next)).toEqual([])
+      }
+    }
   })
 
   it('replaces nothing while the recovery point is not known', async () => {
