@@ -36,13 +36,13 @@ export function closedLoopAvailable (): boolean {
 }
 
 /** Compiles a C program of this folder once, and again when its source has changed. Returns the binary. */
-export function compiled (name: string): string {
+export function compiled (name: string, flags: readonly string[] = []): string {
   const source = join(dirname(fileURLToPath(import.meta.url)), `${name}.c`)
   const dir = join(peersDir(), name)
   const binary = join(dir, name)
   if (!existsSync(binary) || statSync(binary).mtimeMs < statSync(source).mtimeMs) {
     mkdirSync(dir, { recursive: true })
-    execFileSync('gcc', ['-O2', '-o', binary, source])
+    execFileSync('gcc', ['-O2', '-o', binary, source, ...flags])
   }
   return binary
 }
