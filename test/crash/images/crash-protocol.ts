@@ -77,7 +77,7 @@ export interface ProtocolRun extends CrashImagesOptions {
 }
 
 /** Of each protocol a small part, which is tried with every change of the product. */
-export const few = { most: 5, random: 2, subsetsOf: 3, momentsMax: 3, promisesMax: 20 } as const
+export const few = { most: 4, random: 1, subsetsOf: 3, momentsMax: 6, promisesMax: 20 } as const
 
 /** Plays a protocol once and recovers each image that a power cut may leave of it. Faults are given, not thrown. */
 export async function runProtocol(protocol: CrashProtocol, { seed, only, momentsMax = Infinity, promisesMax = 0, faultsMax = 3, spoil, ...bounds }: ProtocolRun): Promise<ProtocolResult> {

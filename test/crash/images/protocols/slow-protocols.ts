@@ -13,7 +13,11 @@ export const slow: readonly CrashProtocol[] = [
   storeProtocol({
     name: 'append and roll, slow syncs', vary: slowly, prepare: begun(3, small),
     run: async (stage, logs) => {
-      await putSome(stage, logs, 20)
+      for (let round = 0; round < 3; round++) {
+        await putSome(stage, logs, 7)
+        // The recovery points move while files beside closed segments are not on the disk yet.
+        stage.advance(stage.prng.pick([0, 61_000]))
+      }
       await stage.turns(20)
     },
   }),
