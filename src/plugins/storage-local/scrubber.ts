@@ -88,11 +88,13 @@ class SegmentScrub {
   private made: { readonly indexes: SegmentIndexes, end: number } | undefined
   /** Is not as it was written, and is read once more. */
   private doubt: Doubt | undefined
+  private readonly truncations: number
 
   constructor(world: LogWorld, log: LogState, segment: Segment) {
     this.world = world
     this.log = log
     this.segment = segment
+    this.truncations = segment.truncations
     this.buffer = new Uint8Array(Math.min(chunkBytes, segment.sizeBytes))
   }
 
@@ -109,7 +111,8 @@ class SegmentScrub {
     step()
   }
 
-  private get isThere(): boolean { return isClosed(this.log, this.segment) }
+  /** One that was cut, and may be closed again, is another one: the next pass has it. */
+  private get isThere(): boolean { return isClosed(this.log, this.segment) && this.segment.truncations === this.truncations }
 
   private get nextBase(): number | undefined {
     return this.log.segments[this.log.segments.indexOf(this.segment) + 1]?.baseOffset
@@ -135,14 +138,13 @@ class SegmentScrub {
       this.told(error)
       return done()
     }
-    const { truncations } = segment
     file.readLater(this.buffer, 0, length, position, (error, read) => {
       segment.handle.done()
       if (error !== undefined) {
         this.told(error)
         return done()
       }
-      if (!this.isThere || truncations !== segment.truncations) return done()
+      if (!this.isThere) return done()
       this.attempt(() => this.check(read))
       this.world.integrity.scrubbedBytes += read
       went(read)

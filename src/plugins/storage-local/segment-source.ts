@@ -26,6 +26,7 @@ export class SegmentSource {
   private position: number
   private end: number
   private doubt: Doubt | undefined
+  private readonly truncations: number
 
   /** `memory` is read into in turn; `more` gives a larger piece for a batch that does not fit, which takes the place of the smaller one. */
   constructor(log: LogState, segment: Segment, memory: Uint8Array[], more: (bytes: number) => Uint8Array) {
@@ -36,15 +37,16 @@ export class SegmentSource {
     this.buffer = memory[0]!
     this.position = 0
     this.end = segment.baseOffset
+    this.truncations = segment.truncations
   }
 
-  /** Undefined at the end of the segment, and when that was deleted. The bytes are valid for as many calls more as there are pieces of memory. */
+  /** Undefined at the end of the segment, and when that was deleted or cut. The bytes are valid for as many calls more as there are pieces of memory. */
   async next(): Promise<SourceChunk | undefined> {
     const { segment } = this
-    while (this.position < segment.sizeBytes && !segment.released) {
+    while (this.position < segment.sizeBytes && this.isThere) {
       const { position } = this
       const read = await this.read()
-      if (segment.released) return undefined
+      if (!this.isThere) return undefined
       const end = this.checked(read)
       if (end > 0) {
         this.position += end
@@ -56,6 +58,8 @@ export class SegmentSource {
     }
     return undefined
   }
+
+  private get isThere(): boolean { return !this.segment.released && this.segment.truncations === this.truncations }
 
   private read(): Promise<number> {
     const { segment, buffer, position } = this

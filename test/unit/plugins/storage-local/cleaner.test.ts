@@ -232,8 +232,8 @@ describe.each(Object.entries(meanwhile))('%s beside a compaction that is under w
 })
 
 describe('a cut beside a compaction that is under way', () => {
-  it('brings nothing back, and what is appended behind it stays, at whichever read of the compaction it comes', async () => {
-    for (let heldAt = 0; heldAt < 40; heldAt += 3) {
+  it.each([['in the middle', 18], ['into its first segment', 1]])('brings nothing back, and what is appended behind it stays and is to be compacted, at whichever read of the compaction it comes: %s', async (_where, cut) => {
+    for (let heldAt = 0; heldAt < 24; heldAt++) {
       const life = await coldTable()
       const { log, store, files, timers } = life
       const appended = await recordsOfTable(log)
@@ -245,13 +245,14 @@ describe('a cut beside a compaction that is under way', () => {
         files.release()
         await settled()
       }
-      log.truncateTo(18)
+      log.truncateTo(cut)
       const { endOffset } = log
-      expect(endOffset).toBeLessThanOrEqual(18)
+      expect(endOffset).toBeLessThanOrEqual(cut)
       putKeys(log, 20, { from: 100 })
       files.holds = false
       files.release()
       await compacting
+      expect(log.compaction!.cleanedTo).toBeLessThanOrEqual(endOffset)
       await settleTable(life)
       await store.compact()
       const found = await recordsOfTable(log)

@@ -111,3 +111,27 @@ describe('the scrubber', () => {
     await again.store.stop()
   })
 })
+
+describe('a truncation beside a scrub that is under way', () => {
+  it.each([true, false])('leaves indexes and checksums of what is there, though the segment is closed again, at whichever second it comes; with checksums: %s', async withSums => {
+    for (let second = 58; second < 100; second += 2) {
+      const files = await stopped(disk => {
+        for (const name of disk.list(directory)) if (name.endsWith('.sum') && !withSums) disk.remove(`${directory}/${name}`)
+      })
+      const { store, logger, timers, log } = await scrubbing(files, 1000)
+      log.configure(settings)
+      await pass(timers, second)
+      log.truncateTo(4)
+      for (let count = 0; count < 8; count++) append(log, makeBatch([{ timestamp: 500 + count * 100, value: 'y'.repeat(700 + count * 90) }]))
+      await pass(timers, 300)
+      const records = await readRecords({ settle: promise => promise }, log)
+      expect(records.map(({ offset }) => offset)).toEqual(Array.from({ length: 12 }, (_, index) => index))
+      for (let timestamp = 450; timestamp < 1300; timestamp += 50) expect(log.locate(timestamp, 12)?.offset, `cut after ${second} s, time ${timestamp}`).toBe(records.find(record => record.timestamp >= timestamp)?.offset)
+      expect([logger.lines.filter(({ level }) => level === 'error'), store.check().state]).toEqual([[], 'ok'])
+      await store.stop()
+      const again = await scrubbing(files, 1 << 20)
+      await pass(again.timers, 100)
+      expect([again.logger.lines.filter(({ level }) => level !== 'info'), again.store.check().state]).toEqual([[], 'ok'])
+    }
+  })
+})
