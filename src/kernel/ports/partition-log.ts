@@ -124,7 +124,8 @@ export interface PartitionLog {
   /**
    * Drops everything at and above `offset`, with the batch that it lies in; durable when it returns, as far as the durability of the log goes. The log ends behind the last batch that is
    * left then: where compaction has taken what was before `offset`, that is below it, and the next record gets that offset. Whoever asked goes by `endOffset`.
-   * An offset at or above the end changes nothing. Throws MR_FILE_NO_SPACE where there is no room to write down that it was asked.
+   * At or above the end it does nothing; at or below the start it leaves an empty log that begins at `offset`. What is left counts as flushed. Refused, with MR_FILE_NO_SPACE, MR_LOG_ROTTEN or MR_LOG_CORRUPT, it has changed
+   * nothing; with MR_LOG_DIRECTORY_OFFLINE it may be done, or in part.
    */
   truncateTo(offset: number): void
   /**

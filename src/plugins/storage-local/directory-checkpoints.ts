@@ -39,9 +39,13 @@ export class DirectoryCheckpoints {
 
   /** Durable when it returns. */
   write(of: CheckpointKind): void {
+    this.stage(of)()
+  }
+
+  /** As the logs are now. See `CheckpointFile.stage`. */
+  stage(of: CheckpointKind): () => void {
     const text = this.textOf(of)
-    if (this.saysNothing(of, text)) return
-    this.fileOf(of).write(text)
+    return this.saysNothing(of, text) ? () => {} : this.fileOf(of).stage(text)
   }
 
   writeTopicIds(): void {

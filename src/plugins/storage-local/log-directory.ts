@@ -17,7 +17,7 @@ import { finishLog, loadLog, nothingLoaded, type LoadReport } from './log-loader
 import { LogState } from './log-state.ts'
 import { flushAll } from './log-sync.ts'
 import { checkpointKinds, type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
-import { syncAll } from './log-trim.ts'
+import { syncAll } from './log-truncation.ts'
 import { LostLogs } from './lost-logs.ts'
 import { RecoveryPoints } from './recovery-points.ts'
 import { isDamage, loadTwice } from './second-look.ts'
@@ -307,9 +307,8 @@ export class LogDirectory implements LogHome {
   }
 
   redoFigures(): readonly RedoFigures[] { return this.redo.figures() }
-  writeCheckpoint(of: CheckpointKind): void {
-    this.spend(() => this.checkpoints.write(of))
-  }
+  writeCheckpoint(of: CheckpointKind): void { this.stageCheckpoint(of)() }
+  stageCheckpoint(of: CheckpointKind): () => void { return this.spend(() => this.checkpoints.stage(of)) }
 
   /** All three, durably. */
   writeCheckpoints(): void {

@@ -9,6 +9,7 @@ import { remakeSides } from './io/remake-sides.ts'
 import { rewriteBatches } from './io/rewrite-batches.ts'
 import { type Segment } from './io/segment.ts'
 import { setAsideFile } from './io/set-aside.ts'
+import { syncPath } from './io/sync-path.ts'
 import { recoverEpochs } from './epoch-recovery.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { LogRecovery, discardSegment, durableTo } from './log-recovery.ts'
@@ -50,9 +51,9 @@ export function finishLog(log: LogState): void {
   for (const segment of log.segments) {
     if (segment.sidesSynced) continue
     segment.writeFinalSides()
-    for (const suffix of sideSuffixes) syncPath(log, segment.path(suffix))
+    for (const suffix of sideSuffixes) syncPath(log.world.files, segment.path(suffix))
   }
-  log.indexed = log.end
+  log.active.indexedTo = log.end
   writeProducerSnapshot(log, log.end, true)
   log.world.files.syncDirectory(log.directory)
 }
@@ -94,7 +95,7 @@ class LogLoader {
     if (log.segments.length === 0 || log.active.endOffset < log.start) this.startAnew()
     log.end = Math.max(log.start, log.active.endOffset)
     log.flushed = log.synced = log.end
-    log.indexed = this.indexesFiled ? log.end : 0
+    if (this.indexesFiled) log.active.indexedTo = log.end
     log.watermark = Math.min(Math.max(known.highWatermark, log.start), log.end)
     if (known.highWatermark > log.end) log.missingTo = known.highWatermark
     log.takeCleaned(known)
@@ -156,7 +157,7 @@ class LogLoader {
     for (const segment of log.segments.slice(0, -1)) {
       if (!remade.includes(segment.baseOffset)) continue
       remakeSides(segment, segment.endOffset)
-      for (const suffix of sideSuffixes) syncPath(log, segment.path(suffix))
+      for (const suffix of sideSuffixes) syncPath(log.world.files, segment.path(suffix))
     }
     endSwaps(files, log.directory, remade)
   }
@@ -269,7 +270,7 @@ class LogLoader {
   private fileSides(last: Segment): boolean {
     try {
       last.writeSides()
-      for (const suffix of sideSuffixes) syncPath(this.log, last.path(suffix))
+      for (const suffix of sideSuffixes) syncPath(this.log.world.files, last.path(suffix))
     } catch (error) {
       if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) throw error
       return false
@@ -369,23 +370,13 @@ class LogLoader {
       segment.handle.opened.syncNow()
       if (segment === log.active) segment.writeSides()
       else segment.close(log.segments[index + 1]!.baseOffset)
-      for (const suffix of sideSuffixes) syncPath(log, segment.path(suffix))
+      for (const suffix of sideSuffixes) syncPath(log.world.files, segment.path(suffix))
       segment.markSynced()
       segment.sidesSynced = segment !== log.active
     }
     writeProducerSnapshot(log, log.end, true)
     log.world.files.syncDirectory(log.directory)
     log.writeEpochs()
-  }
-}
-
-function syncPath(log: LogState, path: string): void {
-  if (log.world.files.stat(path) === undefined) return
-  const file = log.world.files.open(path, 'update')
-  try {
-    file.syncNow()
-  } finally {
-    file.close()
   }
 }
 

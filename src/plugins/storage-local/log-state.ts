@@ -6,7 +6,7 @@ import { MillraceError } from '../../kernel/errors/index.ts'
 import { type PartitionId } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type LogWatcher } from '../../kernel/ports/partition-log.ts'
-import { lastOffsetOf } from '../../kernel/record/batch-header.ts'
+import { baseOffsetOf, lastOffsetOf } from '../../kernel/record/batch-header.ts'
 import { BatchReader } from '../../kernel/record/batch-reader.ts'
 import { sumHeader } from './core/batch-sums.ts'
 import { SegmentIndexes } from './core/segment-indexes.ts'
@@ -15,6 +15,15 @@ import { type SegmentFacts } from './io/segment-facts.ts'
 import { Segment } from './io/segment.ts'
 import { type LogHome, type LogWorld } from './log-world.ts'
 import { Doubt, tellMisread } from './second-look.ts'
+
+/** The first batch of a segment that goes when a log is cut, or the end of the segment. */
+export interface CutPoint {
+  readonly segment: Segment
+  readonly position: number
+  readonly baseOffset: number
+  /** Where the log ends then: behind the batch before, which gaps may lie behind. */
+  readonly endOffset: number
+}
 
 /** What a partition log is made of; the classes around it are what can be done with it. */
 export class LogState {
@@ -41,13 +50,9 @@ export class LogState {
   flushed = 0
   /** The records below are known to be on the disk. */
   synced = 0
-  /** The index files of the active segment are on the disk as far as batches below this offset go. */
-  indexed = 0
   sizeBytes = 0
   /** What lies below was compacted; the rest is dirty. */
   cleanedTo = 0
-  /** Below it there may be gaps: a round of compaction that came to no end counts too. */
-  compactedTo = 0
   /** The first time at which a tombstone of the compacted part may go, as far as is known. */
   nextHorizonMs = Infinity
   /** Of the last snapshot of the producers between two rolls, and where in the active segment it was taken. */
@@ -102,6 +107,15 @@ export class LogState {
     }
   }
 
+  /** Runs what must not be left half done: whatever it fails with, the directory goes out of service, and a start sees to it. */
+  wholly<T>(run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      throw this.home.fail(error)
+    }
+  }
+
   /** Makes the file of a new segment; it is not in `segments` yet. */
   createSegment(baseOffset: number): Segment {
     const { files } = this.world
@@ -147,16 +161,22 @@ export class LogState {
     return index < this.segments.length ? index : -1
   }
 
-  /** Where the log would end, were all that reaches `offset` cut: behind the batch before, which gaps may lie behind. */
-  endBelow(offset: number): number {
-    const segment = this.segments[Math.max(0, this.segmentOf(offset))]!
+  /** Where the log is cut for all that reaches `offset`, which is in a segment, to go. */
+  cutPoint(offset: number): CutPoint {
+    let index = this.segments.length - 1
+    while (index > 0 && this.segments[index]!.baseOffset >= offset) index--
+    const segment = this.segments[index]!
     const from = segment.positionBelow(offset - 1)
     return segment.withFile(file => {
       const scan = segment.scan(file, from)
-      let end = segment.baseOffset
-      while (scan.next() && lastOffsetOf(scan.bytes, scan.at) < offset) end = lastOffsetOf(scan.bytes, scan.at) + 1
+      let endOffset = segment.baseOffset
+      while (scan.next()) {
+        const last = lastOffsetOf(scan.bytes, scan.at)
+        if (last >= offset) return { segment, position: scan.position, baseOffset: baseOffsetOf(scan.bytes, scan.at), endOffset }
+        endOffset = last + 1
+      }
       if (scan.problem !== undefined) throw this.damaged(segment, scan.position, scan.problem)
-      return end
+      return { segment, position: segment.sizeBytes, baseOffset: endOffset, endOffset }
     })
   }
 
@@ -180,25 +200,24 @@ export class LogState {
    */
   recoveryPoint(): number {
     const first = this.segments.find(segment => segment === this.active || !segment.sidesSynced)!
-    // An index that was synced behind its end was another segment's.
-    const indexed = first === this.active || this.indexed < first.endOffset ? this.indexed : 0
-    return Math.min(this.synced, Math.max(indexed, first.baseOffset))
+    return Math.min(this.synced, Math.max(first.indexedTo, first.baseOffset))
   }
 
   /** Writes the index entries of the active segment and makes them durable. `done` is called later, or at once where there are none. */
   syncIndexes(done: (error: unknown) => void): void {
     const { active, end } = this
+    const { truncations } = active
     active.writeSides()
     active.syncSides(error => {
-      if (error === undefined && this.failure === undefined && this.active === active) this.indexed = Math.max(this.indexed, Math.min(end, this.end))
+      // Of what a truncation took meanwhile, and of what came in its place, this sync says nothing.
+      if (error === undefined && active.truncations === truncations) active.indexedTo = Math.max(active.indexedTo, end)
       done(this.failure === undefined ? error : undefined)
     })
   }
 
-  /** How far compaction had come before this start. A round may have come to no end: gaps may be anywhere below the last segment. */
+  /** How far compaction had come before this start. */
   takeCleaned({ cleanedTo, nextHorizonMs }: Pick<LogState, 'cleanedTo' | 'nextHorizonMs'>): void {
     this.cleanedTo = cleanedTo <= this.end ? cleanedTo : 0
-    this.compactedTo = this.active.baseOffset
     this.nextHorizonMs = this.cleanedTo > 0 ? nextHorizonMs : Infinity
   }
 

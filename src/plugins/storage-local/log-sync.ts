@@ -87,13 +87,18 @@ export class LogSync implements FlushTarget, RedoMember {
     this.syncInPlace()
   }
 
-  /** Before everything at and above `offset` is dropped. Durable when it returns. */
+  /** Before everything at and above `offset` is dropped, where a batch begins or the log ends. Durable when it returns; refused, it leaves the log as it was. */
   truncating(offset: number): void {
-    const { log, redo } = this
-    if (offset >= log.end) return
-    const base = offset <= log.start ? offset : offset < log.compactedTo ? log.endBelow(offset) : log.segments[log.segmentOf(offset)]!.find(offset).baseOffset
-    this.orInPlace(() => redo?.reset(this, base))
+    this.orInPlace(() => this.redo?.reset(this, offset))
     this.redoStart = this.redoEnd = this.redoDone = -1
+  }
+
+  /** All that is left is on the disk; before, the flushed offset was at `flushed`. */
+  truncated(flushed: number): void {
+    const { log } = this
+    this.inPlace = false
+    if (log.flushed > flushed) log.watcher?.flushed()
+    this.answer(undefined, Infinity)
   }
 
   /** Before the log is taken out of its directory. Durable when it returns. */
@@ -198,9 +203,10 @@ export class LogSync implements FlushTarget, RedoMember {
     log.watcher?.flushed()
   }
 
-  private answer(error: Error | undefined): void {
-    const { log, requests } = this
-    const answered = error === undefined ? requests.filter(request => request.offset <= log.synced) : [...requests]
+  /** Those for what lies below `offset`; all of them where there is an error. */
+  private answer(error: Error | undefined, offset = this.log.synced): void {
+    const { requests } = this
+    const answered = error === undefined ? requests.filter(request => request.offset <= offset) : [...requests]
     for (const request of answered) {
       requests.splice(requests.indexOf(request), 1)
       request.done(error)
@@ -228,6 +234,7 @@ class SideSync implements FlushTarget {
   private readonly logSync: LogSync
   private readonly segment: Segment
   private readonly endOffset: number
+  private readonly truncations: number
   /** There was no room: recovery makes the files anew if a crash comes before the next try. */
   private leftOut = false
 
@@ -235,11 +242,12 @@ class SideSync implements FlushTarget {
     this.log = log
     this.logSync = logSync
     this.segment = segment
+    this.truncations = segment.truncations
     this.endOffset = endOffset
   }
 
   get needsSync(): boolean {
-    return !this.leftOut && this.log.failure === undefined && !this.segment.sidesSynced && !this.segment.isActive && this.log.segments.includes(this.segment)
+    return !this.leftOut && this.log.failure === undefined && !this.segment.sidesSynced && this.segment.truncations === this.truncations && this.log.segments.includes(this.segment)
   }
 
   sync(done: (error: unknown) => void): void {

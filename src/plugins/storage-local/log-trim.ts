@@ -6,7 +6,7 @@ import { type Segment } from './io/segment.ts'
 import { hideSegment } from './io/segment-removal.ts'
 import { type LogState } from './log-state.ts'
 import { type LogSync } from './log-sync.ts'
-import { keepProducersBelow, recoverProducers, snapshotOffsets, snapshotPath, writeProducerSnapshot } from './producer-recovery.ts'
+import { keepProducersBelow, writeProducerSnapshot } from './producer-recovery.ts'
 
 /**
  * Closes the active segment and begins another one. Nothing is waited for: the closed one is synced behind, before offsets of the new one
@@ -38,94 +38,12 @@ function tolerateFullDisk(log: LogState, run: () => void): void {
   }
 }
 
-/**
- * Drops everything at and above `offset`. In this order, so that a crash between any two steps leaves a log without a hole: what the
- * checkpoints say comes down; whole segments go, the newest first, each one durably; what is left is cut.
- */
-export function truncateLog(log: LogState, offset: number): void {
-  if (offset >= log.end) return
-  log.truncations++
-  log.guard(() => {
-    const { start, synced, watermark, cleanedTo } = log
-    // Not to the offset itself: the batch that holds it goes too, and a recovery point behind the end would look like a loss.
-    const isCompacted = offset > start && offset < log.compactedTo
-    log.synced = Math.min(synced, isCompacted ? log.endBelow(offset) : Math.min(offset, log.segments[Math.max(0, log.segmentOf(offset))]!.baseOffset))
-    log.indexed = Math.min(log.indexed, log.synced)
-    log.cleanedTo = Math.min(cleanedTo, log.synced)
-    log.compactedTo = Math.min(log.compactedTo, Math.max(offset, log.synced))
-    log.start = Math.min(start, offset)
-    log.watermark = Math.min(watermark, log.synced)
-    try {
-      log.home.writeCheckpoint('recovery points')
-      if (log.cleanedTo < cleanedTo) log.home.writeCheckpoint('clean offsets')
-      if (log.start < start) log.home.writeCheckpoint('log starts')
-      if (log.watermark < watermark) log.home.writeCheckpoint('watermarks')
-    } catch (error) {
-      log.start = start
-      log.synced = synced
-      log.cleanedTo = cleanedTo
-      log.watermark = watermark
-      throw error
-    }
-    if (offset <= start) emptyAt(log, offset)
-    else cut(log, offset)
-    log.end = Math.max(log.start, log.active.endOffset)
-    log.synced = log.flushed = log.end
-    // The segment that is appended to now may have gaps: recovery has to begin behind them.
-    if (isCompacted) log.indexed = log.end
-    log.watermark = Math.min(watermark, log.end)
-    log.sizeBytes = log.segments.reduce((sum, segment) => sum + segment.sizeBytes, 0)
-    log.epochs.fit(log.start, log.end)
-    for (const covered of snapshotOffsets(log)) if (covered > log.end) log.world.files.remove(snapshotPath(log, covered))
-    log.snapshotPosition = 0
-    recoverProducers(log, log.end)
-  })
-}
-
-function cut(log: LogState, offset: number): void {
-  while (log.segments.length > 1 && log.active.baseOffset >= offset) removeNewest(log)
-  const { active } = log
-  if (!active.isActive) {
-    active.open(active.indexes(), true, false)
-    active.resumeSums()
-  }
-  const { position, baseOffset } = log.lookUp(() => active.find(offset))
-  active.truncate(position, baseOffset)
-  forgetDamage(log, active, position)
-  syncAll(log)
-}
-
-/** All of the log goes to the disk, so that segments stay synced in their order. */
-export function syncAll(log: LogState): void {
-  for (const segment of log.segments) {
-    // A cut that was not synced leaves no unsynced bytes, and yet has to be.
-    if (segment.isActive || segment.syncedBytes < segment.sizeBytes) segment.withFile(file => file.syncNow())
-  }
-  log.world.files.syncDirectory(log.directory)
-  for (const segment of log.segments) segment.markSynced()
-}
-
-function emptyAt(log: LogState, offset: number): void {
-  while (log.segments.length > 1) removeNewest(log)
-  const last = log.active
-  if (last.baseOffset === offset) return cut(log, offset)
-  const opened = log.home.spend(() => log.createSegment(offset))
-  hideLater(log, [last])
-  log.segments = [opened]
-  syncAll(log)
-}
-
-function removeNewest(log: LogState): void {
-  const newest = log.segments.pop()!
-  hideLater(log, [newest])
-  log.world.files.syncDirectory(log.directory)
-}
-
 function removeNow(log: LogState, segment: Segment): void {
   for (const path of hideSegment(log.world.files, segment)) log.world.files.remove(path)
 }
 
-function hideLater(log: LogState, segments: readonly Segment[]): void {
+/** Takes the files of segments out of sight; they are freed after a while. */
+export function hideLater(log: LogState, segments: readonly Segment[]): void {
   const { files, removals } = log.world
   const hidden = segments.flatMap(segment => {
     log.world.indexCache.delete(segment)
@@ -139,7 +57,7 @@ function hideLater(log: LogState, segments: readonly Segment[]): void {
 }
 
 /** What is damaged goes with what it is in; that is told, since nobody can look at it any more. */
-function forgetDamage(log: LogState, segment: Segment, sizeBytes = 0): void {
+export function forgetDamage(log: LogState, segment: Segment, sizeBytes = 0): void {
   tellForgotten(log, log.world.integrity.forget(segment.path('.log'), sizeBytes))
 }
 

@@ -53,6 +53,8 @@ export interface LogHome {
   cleaned(): void
   /** Writes the checkpoint as the logs are now, from the reserve if need be. Durable when it returns. */
   writeCheckpoint(of: CheckpointKind): void
+  /** The same in two steps: this one takes the space, and may be refused. What it gives puts the checkpoint in place, durable when that returns. */
+  stageCheckpoint(of: CheckpointKind): () => void
 }
 
 export const checkpointKinds = ['recovery points', 'log starts', 'watermarks', 'clean offsets', 'delete horizons'] as const

@@ -13,7 +13,8 @@ export function writeProducerSnapshot(log: LogState, offset: number, durable = f
   writeSnapshot(log, log.producers, offset, durable)
 }
 
-function writeSnapshot(log: LogState, producers: ProducerState, offset: number, durable = false): void {
+/** The same of a state that is not, or not yet, the log's. */
+export function writeSnapshot(log: LogState, producers: ProducerState, offset: number, durable = false): void {
   const file = log.world.files.open(snapshotPath(log, offset), 'ensure')
   try {
     const bytes = placedSnapshot(encodeProducerSnapshot(producers.entries()), log.id, offset)
@@ -36,6 +37,13 @@ export function checkpointProducers(log: LogState): void {
   if (log.snapshotOffset > active.baseOffset) log.world.files.remove(snapshotPath(log, log.snapshotOffset))
   log.snapshotOffset = log.end
   log.snapshotPosition = active.sizeBytes
+}
+
+/** A log that was cut has no use for them; the caller syncs the directory, for what comes in the place of the records must not meet them again. */
+export function removeSnapshotsAbove(log: LogState, offset: number): void {
+  for (const covered of snapshotOffsets(log)) if (covered > offset) log.world.files.remove(snapshotPath(log, covered))
+  if (log.snapshotOffset > offset) log.snapshotOffset = -1
+  log.snapshotPosition = 0
 }
 
 export function snapshotPath(log: LogState, offset: number): string {
@@ -101,7 +109,8 @@ function readSnapshot(log: LogState, offset: number): ProducerEntry[] | undefine
   return bytes === undefined || !snapshotInPlace(bytes, log.id, offset) ? undefined : decodeProducerSnapshot(bytes)
 }
 
-function loadProducers(log: LogState, producers: ProducerState, offset: number, begun?: PartlyKnown): void {
+/** Makes `producers` what the records below `offset` say, by the snapshots and the segments that there are; nothing is changed. */
+export function loadProducers(log: LogState, producers: ProducerState, offset: number, begun?: PartlyKnown): void {
   producers.clear()
   let from = -1
   for (const covered of snapshotOffsets(log).reverse()) {

@@ -25,9 +25,8 @@ export function swapSegments(log: LogState, replaced: readonly Segment[], cleane
   return log.guard(() => {
     const { files } = log.world
     log.home.writeCheckpoint('recovery points')
-    log.compactedTo = Math.max(log.compactedTo, endOffset)
     nameSwap(log, first, cleaned)
-    const hidden = wholly(log, () => {
+    const hidden = log.wholly(() => {
       files.rename(`${first.path('.log')}.swap`, first.path('.log'))
       files.syncDirectory(log.directory)
       const paths = replaced.flatMap(segment => hide(log, segment, segment === first))
@@ -57,7 +56,7 @@ function nameSwap(log: LogState, first: Segment, cleaned: CleanedSegment): void 
     files.syncDirectory(log.directory)
   } catch (error) {
     const told = log.home.fault(error)
-    if (log.failure === undefined) wholly(log, () => undoSwap(log, first, cleaned))
+    if (log.failure === undefined) log.wholly(() => undoSwap(log, first, cleaned))
     throw told
   }
 }
@@ -65,15 +64,6 @@ function nameSwap(log: LogState, first: Segment, cleaned: CleanedSegment): void 
 function undoSwap(log: LogState, first: Segment, cleaned: CleanedSegment): void {
   for (const suffix of [...cleanedSuffixes].reverse()) log.world.files.remove(`${first.path(suffix)}.swap`)
   cleaned.discard()
-}
-
-/** What must not be left half done, whatever it fails with: a start finishes it. */
-function wholly<T>(log: LogState, run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    throw log.home.fail(error)
-  }
 }
 
 /** Takes the files of a segment out of sight; of the first one what is beside it, for its name is the new one's. Producers at its beginning are those at the beginning of the new one. */

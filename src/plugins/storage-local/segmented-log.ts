@@ -15,7 +15,8 @@ import { LogReader } from './log-reader.ts'
 import { type LogState } from './log-state.ts'
 import { LogSync } from './log-sync.ts'
 import { type RedoLog } from './redo-log.ts'
-import { beginSweep, deletePrefix, roll, truncateLog, type SweepPlan } from './log-trim.ts'
+import { beginSweep, deletePrefix, roll, type SweepPlan } from './log-trim.ts'
+import { truncateLog } from './log-truncation.ts'
 import { locateRecord } from './record-locator.ts'
 
 /** The batch at hand, for the roll policy; one object, so that an append makes none for it. */
@@ -92,9 +93,9 @@ export class SegmentedLog implements PartitionLog {
 
   truncateTo(offset: number): void {
     this.state.check()
+    if (offset >= this.state.end) return
     this.reader.forgetHints()
-    this.state.guard(() => this.sync.truncating(offset))
-    this.sync.orInPlace(() => truncateLog(this.state, offset))
+    truncateLog(this.state, this.sync, offset)
   }
 
   deleteTo(offset: number): void {

@@ -173,14 +173,16 @@ export class StoreStage {
       if (baseOffset < wanted && batches.some(({ endOffset }) => endOffset > wanted)) offset = Math.min(offset, baseOffset)
     }
     // What compaction has taken before it does not come back: the log ends behind what is left.
-    if (before.compaction !== 'no' && wanted > log.startOffset) offset = this.store.find(topicId, partition)!.state.endBelow(wanted)
+    if (before.compaction !== 'no' && wanted > log.startOffset) offset = this.store.find(topicId, partition)!.state.cutPoint(wanted).endOffset
     this.ledger.truncating(topicId, partition, offset)
+    // Nothing is left that says what producers had sent below.
+    if (offset < this.store.find(topicId, partition)!.state.segments[0]!.baseOffset) this.ledger.change(topicId, partition, { produced: new Map(), pending: [] })
     if (!this.attempt(() => { log.truncateTo(wanted) })) {
       // What a full disk refuses has changed nothing; how far one has come that the disk's failure ended is known to the next start.
       if (this.store.find(topicId, partition)?.state.failure === undefined) this.ledger.change(topicId, partition, before)
       return
     }
-    this.ledger.change(topicId, partition, { endAtMost: log.endOffset, flushed: log.endOffset })
+    this.ledger.change(topicId, partition, { endAtMost: log.endOffset, flushed: log.endOffset, start: log.startOffset, startAtMost: log.startOffset })
     this.sent.endsAt(log, log.endOffset)
   }
 

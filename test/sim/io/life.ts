@@ -224,6 +224,9 @@ export class Life {
     for (const partition of [0, 1]) await this.send('loose', partition, Array.from({ length: 12 }, (_, index) => `${index}${'l'.repeat(400)}`))
     await this.onLog('loose', 0, 'truncate', log => { log.truncateTo(5) })
     await this.onLog('loose', 1, 'truncate', log => { log.truncateTo(log.endOffset - 1) })
+    // In the middle of its first segment.
+    await this.onLog('loose', 1, 'delete records', log => { log.deleteTo(Math.min(1, log.highWatermark)) })
+    await this.onLog('loose', 1, 'truncate', log => { log.truncateTo(log.startOffset) })
     await this.onLog('short', 0, 'append', log => {
       // The later ones without timestamps, as old clients send them: their age is that of the file.
       for (const timestamp of [1000, 1000, 1000, -1, -1, -1]) {

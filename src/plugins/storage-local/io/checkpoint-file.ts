@@ -41,8 +41,13 @@ export class CheckpointFile {
 
   /** Durable when it returns. */
   write(text: string): void {
-    this.writes++
-    if (text === this.current) return this.syncName()
+    this.stage(text)()
+  }
+
+  /** Writes the text beside, durably: what takes space. What it gives puts it in place, durable when that returns; without it the file stays as it is. */
+  stage(text: string): () => void {
+    const turn = ++this.writes
+    if (text === this.current) return () => this.syncName()
     const file = this.files.open(`${this.path}.tmp`, 'ensure')
     try {
       replaceContent(file, this.stored(text))
@@ -50,6 +55,13 @@ export class CheckpointFile {
     } finally {
       file.close()
     }
+    return () => {
+      if (turn !== this.writes) this.write(text)
+      else this.place(text)
+    }
+  }
+
+  private place(text: string): void {
     this.files.rename(`${this.path}.tmp`, this.path)
     this.files.syncDirectory(this.directory)
     this.current = text

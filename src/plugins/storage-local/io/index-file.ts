@@ -185,6 +185,9 @@ export class IndexFiles {
     this.timesWritten = written?.times.count ?? -1
   }
 
+  /** Whether the files have just these entries: a full disk may have kept some from being written. */
+  hold({ offsets, times }: SegmentIndexes): boolean { return this.offsetsWritten === offsets.count && this.timesWritten === times.count && !this.tooLong }
+
   write({ offsets, times }: SegmentIndexes): void {
     if (this.offsetsWritten !== offsets.count || this.tooLong) {
       const first = Math.max(0, this.offsetsWritten)

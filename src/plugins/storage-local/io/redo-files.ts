@@ -135,9 +135,10 @@ export class RedoFiles<Log> {
     for (const { logs } of this.all()) logs.delete(log)
   }
 
-  /** What the log has here at and above the offset is void. */
+  /** What the log has here at and above the offset is void, as the last group says. What is below may be in that group too, and is void when the log is cut again. */
   cut(log: Log, offset: number): void {
     for (const { logs } of this.all()) if ((logs.get(log) ?? 0) > offset) logs.set(log, offset)
+    if (this.current?.logs.has(log) === false) this.current.logs.set(log, offset)
   }
 
   close(): void {

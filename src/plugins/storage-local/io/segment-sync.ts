@@ -33,10 +33,11 @@ export function syncSegment(files: FileSystem, segment: Segment, done: (error: u
  * point stays below its end, so that a crash has them made anew.
  */
 export function syncSides(files: FileSystem, segment: Segment, endOffset: number, done: (error: unknown) => void): void {
+  const { truncations } = segment
   const paths = [segment.path('.index'), segment.path('.timeindex'), segment.path('.sum'), `${segment.directory}/${segmentFileName(endOffset, '.snapshot')}`]
   const next = (): void => {
-    // Not after the segment was deleted: its files are gone, or have other names. A truncation may have made it the active one again.
-    if (segment.released || segment.isActive) return done(undefined)
+    // Not after the segment was deleted: its files are gone, or have other names. One that was cut meanwhile, and may be closed again, has other bytes in them.
+    if (segment.released || segment.truncations !== truncations) return done(undefined)
     const path = paths.shift()
     try {
       if (path === undefined) {

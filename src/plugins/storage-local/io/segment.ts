@@ -49,6 +49,8 @@ export class Segment implements ActiveSegment, AgingSegment {
   truncations = 0
   /** The name of the `.log` file is known to be on the disk. */
   nameSynced = false
+  /** Its index files are on the disk as far as batches below this offset go. */
+  indexedTo = 0
   /** The index files and the snapshot at the end of a closed segment are known to be on the disk. */
   sidesSynced = false
   indexFull = false
@@ -106,6 +108,13 @@ export class Segment implements ActiveSegment, AgingSegment {
     this.indexFiles = new IndexFiles(this.world.files, this.stem, written ? indexes : undefined)
     this.world.indexCache.delete(this)
     this.sidesSynced = false
+  }
+
+  /** Makes it the segment that is appended to again, with the indexes that it has. */
+  reopen(): void {
+    const indexes = this.indexes()
+    this.open(indexes, this.indexFiles.hold(indexes), this.indexesSure)
+    this.resumeSums()
   }
 
   /** Goes on with the checksums that the file has, if they reach the end of the segment. */
@@ -270,18 +279,14 @@ export class Segment implements ActiveSegment, AgingSegment {
   private takeRebuilt({ indexes, rebuilt, problem }: LoadedIndexes): void {
     this.world.logger.warn('an index was made anew from its segment', { segment: this.path('.log'), reason: rebuilt, ...problem === undefined ? {} : { problem } })
     if (problem !== undefined) return
-    this.writeRebuilt(indexes)
-    const { indexCrc, timeIndexCrc } = this.indexFiles.crcs(indexes)
-    if (!this.isActive) this.sums.reseal(indexCrc, timeIndexCrc)
-  }
-
-  /** A full disk must not keep anybody from reading: then they are made anew next time too. */
-  private writeRebuilt(indexes: SegmentIndexes): void {
     try {
       this.indexFiles.write(indexes)
     } catch (error) {
+      // A full disk must not keep anybody from reading: then they are made anew next time too.
       if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) throw error
     }
+    const { indexCrc, timeIndexCrc } = this.indexFiles.crcs(indexes)
+    if (!this.isActive) this.sums.reseal(indexCrc, timeIndexCrc)
   }
 
   /** An entry led to no batch: forgets the indexes, so that they are made anew from the batches. */
@@ -388,11 +393,6 @@ export class Segment implements ActiveSegment, AgingSegment {
   }
 
   /** Reads into the beginning of `target`, at once. */
-  read(target: Uint8Array, length: number, position: number): number {
-    return this.handle.read(target, length, position)
-  }
-
-  withFile<T>(use: (file: File) => T): T {
-    return this.handle.while(use)
-  }
+  read(target: Uint8Array, length: number, position: number): number { return this.handle.read(target, length, position) }
+  withFile<T>(use: (file: File) => T): T { return this.handle.while(use) }
 }

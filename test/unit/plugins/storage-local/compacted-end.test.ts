@@ -21,4 +21,32 @@ describe('a log that was cut within what was compacted, so that its last segment
       expect(files.list(tableDirectory).filter(name => name.includes('set-aside'))).toEqual([])
     }
   })
+
+  it.each([
+    ['nothing', false, 0, false], ['a checkpoint', false, 0, true], ['a restart', true, 0, false], ['some appends', false, 4, false], ['a roll', false, 12, false], ['a roll and a checkpoint', false, 12, true],
+    ['a restart and some appends', true, 4, false], ['a restart and a roll', true, 12, true],
+  ] as const)('loses nothing that is left when it is cut once more, and the power is cut then, after %s', async (_what, restarts, appended, settles) => {
+    for (let cut = 3; cut < 48; cut += 3) {
+      let life = await tableOn()
+      putKeys(life.log, 48, { keys: 13 })
+      await settleTable(life)
+      await life.store.compact()
+      life.log.truncateTo(cut)
+      if (restarts) {
+        await life.store.stop()
+        life = await tableOn(life.files, { timers: life.timers })
+      }
+      putKeys(life.log, appended, { keys: 13, from: 100 })
+      if (settles) await settleTable(life)
+      for (const less of [1, 2]) {
+        life.log.truncateTo(life.log.endOffset - less)
+        const left = await recordsOfTable(life.log)
+        const files = life.files.afterCrash({ keepUnsynced: 'none' })
+        const again = await tableOn(files, { timers: life.timers })
+        expect(await recordsOfTable(again.log), `cut at ${cut}, then ${less} less`).toEqual(left)
+        expect(again.logger.lines.filter(({ level }) => level === 'error')).toEqual([])
+        expect(files.list(tableDirectory).filter(name => name.includes('set-aside'))).toEqual([])
+      }
+    }
+  })
 })
