@@ -62,4 +62,15 @@ describe('the ports', () => {
     expect(named.length).toBeGreaterThan(50)
     expect(named.filter((each) => !(each.split(': ')[2]! in errorTable))).toEqual([])
   })
+
+  it('are in docs/plugins/conformance.md, each with its kit, which the testkit exports, or with why it has none', () => {
+    const page = readFileSync(join(root, 'docs/plugins/conformance.md'), 'utf8')
+    const rows = [...page.matchAll(/^\| (`.*`) \| (.{15,}) \|$/gm)].map(([, names, text]) => ({ names: [...names!.matchAll(/`(\w+)`/g)].map(([, name]) => name!), text: text! }))
+    const tokens = sourceFiles().filter((path) => path.startsWith('kernel/ports/')).flatMap((path) => [...readFileSync(join(root, 'src', path), 'utf8').matchAll(/^export const (\w+) = token</gm)].map(([, name]) => name!))
+    expect(tokens.length).toBeGreaterThan(25)
+    expect(tokens.filter((name) => rows.filter(({ names }) => names.includes(name)).length !== 1)).toEqual([])
+    const kits = rows.flatMap(({ text }) => /^`(\w+)`$/.exec(text)?.[1] ?? [])
+    const exported = readFileSync(join(root, 'src/testkit/index.ts'), 'utf8')
+    expect([...exported.matchAll(/\b\w+Conformance\b(?=,)/g)].map(([kit]) => kit).filter((kit) => /^[a-z]/.test(kit)).sort()).toEqual(kits.sort())
+  })
 })
