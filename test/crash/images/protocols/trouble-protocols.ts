@@ -5,7 +5,12 @@ import { type StageOptions, type StoreStage } from '../store-stage.ts'
 import { actByChance, anyDisk, begun, putSome, small } from './acts.ts'
 
 const kept = { ...small, retentionBytes: 900, retentionMs: -1 }
-const inTrouble = (seed: number): StageOptions => ({ ...anyDisk(seed), isTroubled: true })
+
+/** By the seed with a reserve, which is given up before anything small is refused, or without. */
+function inTrouble(seed: number): StageOptions {
+  const { config, ...rest } = anyDisk(seed)
+  return { ...rest, isTroubled: true, config: { ...config, ...(seed % 2 === 1 ? { reserveBytes: 0 } : {}) } }
+}
 
 /** The disk is full for a while, for all that is written or for one kind of file; some bytes of a write may be there. */
 function fullDisk(stage: StoreStage): FileFault {
