@@ -2,6 +2,7 @@
 //   npm run test:nodes                       everything, under each version
 //   npm run test:nodes -- --project unit     what vitest understands is handed on
 //   npm run test:nodes -- --only 24          under one of them
+//   npm run test:nodes -- --digests          only whether a seed of the simulation has the same digest under each as under the Node that runs this
 // Versions are kept in $MILLRACE_NODES, else node_modules/.cache/nodes. Exit code 1 when a version failed or could not be had.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -30,7 +31,24 @@ function wanted(args) {
   process.exit(2)
 }
 
-const { chosen, rest } = wanted(process.argv.slice(2))
+/** What a short run of the simulated broker comes to under a Node. */
+function digestUnder(binary) {
+  const run = spawnSync(binary, ['--import', 'tsx', join(root, 'scripts/sim.ts'), '--seed', '7', '--operations', '300'], { cwd: root, encoding: 'utf8' })
+  return /digest ([0-9a-f]{16})/.exec(run.stdout)?.[1] ?? `none: ${run.stdout}${run.stderr}`
+}
+
+/** A seed that a run under one Node has found must repeat it under another. */
+function sameDigest(binary) {
+  here ??= digestUnder(process.execPath)
+  const there = digestUnder(binary)
+  console.log(there === here ? `seed 7 of the simulation has the digest ${there}, as under ${process.version}` : `!! seed 7 of the simulation has the digest ${there}, and under ${process.version} ${here}`)
+  return there === here
+}
+
+const given = process.argv.slice(2)
+const onlyDigests = given.includes('--digests')
+const { chosen, rest } = wanted(given.filter((each) => each !== '--digests'))
+let here
 let failed = false
 for (const version of chosen) {
   const binary = binaryOf(version)
@@ -40,6 +58,8 @@ for (const version of chosen) {
     continue
   }
   console.log(`== Node ${spawnSync(binary, ['-v'], { encoding: 'utf8' }).stdout.trim()}`)
+  if (!sameDigest(binary)) failed = true
+  if (onlyDigests) continue
   const run = spawnSync(binary, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...rest], { cwd: root, stdio: 'inherit' })
   if (run.status !== 0) failed = true
 }

@@ -4,6 +4,7 @@ import { Client, type ClientWorld, type ConnectionSettings } from '../client/ind
 import { clientSettings } from '../client/client-options.ts'
 import { type MillraceError } from '../kernel/errors/index.ts'
 import { NodeCompression } from '../platform/codecs/node-compression.ts'
+import { noZstdOfNode } from '../platform/codecs/zstd-codec.ts'
 import { NodeHashing } from '../platform/node-hashing.ts'
 import { type KeepUnsynced } from '../testkit/world/crash-choice.ts'
 import { SimCompression } from '../testkit/world/sim-compression.ts'
@@ -43,11 +44,14 @@ export async function createSimBroker({ options = {}, machine, ...world }: SimBr
   // Plugins are loaded here, outside of virtual time: an import waits for a real disk.
   const composed = await composeBroker({
     file: { data: '/data', listen: bootstrap, insecure: true, ...options, settings: { ...options.settings, 'storage-local': { ...smallRedo, ...options.settings?.['storage-local'] } } },
-    platform: simPlatform(() => broker.process, new NodeCompression()),
+    platform: simPlatform(() => broker.process, sameEverywhere()),
     defaults: { http: 'off', logLevel: 'warn' },
   })
   return new SimBroker(simWorld, broker, composed)
 }
+
+/** Codecs that give the same bytes under every release of Node: a seed repeats a run under another, too. */
+const sameEverywhere = (): NodeCompression => new NodeCompression(undefined, noZstdOfNode)
 
 export class SimBroker {
   readonly world: SimWorld
@@ -130,7 +134,7 @@ export class SimBroker {
   /** What a client on the machine of this name knows of the world. */
   clientWorld(on = 'client'): ClientWorld {
     const { clock, timers, random, network } = this.world.machine(on).process
-    return { clock, timers, random, network, compression: new SimCompression(new NodeCompression(), timers), hashing: new NodeHashing() }
+    return { clock, timers, random, network, compression: new SimCompression(sameEverywhere(), timers), hashing: new NodeHashing() }
   }
 
   private end(how: 'kill' | 'power', options: { readonly keepUnsynced?: KeepUnsynced } = {}): void {

@@ -7,7 +7,7 @@ import { gzipCodec } from './gzip-codec.ts'
 import { loadLz4 } from './lz4-codec.ts'
 import { type LoadPackage, type NativeCodec } from './native-codec.ts'
 import { loadSnappy } from './snappy-codec.ts'
-import { loadZstd } from './zstd-codec.ts'
+import { loadZstd, type ZstdOfNode } from './zstd-codec.ts'
 
 /** A decoder that was stopped by its limit fails with this code. */
 const tooLargeCode = 'ERR_BUFFER_TOO_LARGE'
@@ -21,12 +21,15 @@ const underWayMax = 4
 /** Compression by node:zlib and optional native packages, each loaded when it is first used. */
 export class NodeCompression implements Compression {
   private readonly load: LoadPackage
+  private readonly zstd: ZstdOfNode | undefined
   private readonly loaded = new Map<CompressionCodec, NativeCodec>()
   private readonly waiting: (() => void)[] = []
   private underWay = 0
 
-  constructor(load: LoadPackage = createRequire(import.meta.url)) {
+  /** `zstd` is by default that of node:zlib, where it has one. */
+  constructor(load: LoadPackage = createRequire(import.meta.url), zstd?: ZstdOfNode) {
     this.load = load
+    this.zstd = zstd
   }
 
   available(codec: CompressionCodec): boolean {
@@ -105,7 +108,7 @@ export class NodeCompression implements Compression {
     if (codec === codecGzip) return gzipCodec
     if (codec === codecSnappy) return loadSnappy(this.load)
     if (codec === codecLz4) return loadLz4(this.load)
-    if (codec === codecZstd) return loadZstd(this.load)
+    if (codec === codecZstd) return loadZstd(this.load, this.zstd)
     throw new MillraceError('MR_RECORD_BATCH_INVALID', { reason: `unknown codec ${String(codec)}` })
   }
 }

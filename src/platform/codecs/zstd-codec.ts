@@ -4,7 +4,7 @@ import { zstdFrames } from '../../kernel/record/decompressed-bound.ts'
 import { chunkBytes, clampLevel, joined, loadOptional, type LoadPackage, type NativeCodec } from './native-codec.ts'
 
 /** What node:zlib has from Node 22.15 and 23.8 on. */
-interface ZstdOfNode {
+export interface ZstdOfNode {
   zstdCompressSync?(bytes: Uint8Array, options: { params: Record<number, number> }): Uint8Array
   zstdCompress(
     bytes: Uint8Array, options: { params: Record<number, number>, chunkSize: number }, done: (error: Error | null, result: Uint8Array) => void,
@@ -29,6 +29,9 @@ interface ZstdPackage {
 const levelMin = -131_072
 const levelMax = 22
 const levelDefault = 3
+
+/** Of a Node that has no zstd, or is not to be asked: its bytes differ with its release, those of the package do not. */
+export const noZstdOfNode = {} as ZstdOfNode
 
 /** zstd of node:zlib where it has it, else of the package `@toondepauw/node-zstd`. Levels -131072 to 22, by default 3. */
 export function loadZstd(load: LoadPackage, ofNode: ZstdOfNode = zlib as unknown as ZstdOfNode): NativeCodec {

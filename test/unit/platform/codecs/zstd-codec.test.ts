@@ -1,5 +1,7 @@
+import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
-import { loadZstd } from '../../../../src/platform/codecs/zstd-codec.ts'
+import { NodeCompression } from '../../../../src/platform/codecs/node-compression.ts'
+import { loadZstd, noZstdOfNode } from '../../../../src/platform/codecs/zstd-codec.ts'
 
 const refuse = (name: string): unknown => {
   throw new Error(`Cannot find module '${name}'`)
@@ -40,4 +42,12 @@ test('a node:zlib with zstd is used before any package, with level and limit, on
 test('without both, the error names the package to install', () => {
   const ofNode = { constants: { ZSTD_c_compressionLevel: 0 }, zstdCompress: () => undefined, zstdDecompressSync: () => new Uint8Array(), zstdDecompress: () => undefined }
   expect(() => loadZstd(refuse, ofNode)).toThrow('install the optional package @toondepauw/node-zstd')
+})
+
+test('the zstd of node:zlib can be done without: the bytes are then those of the package, under every release of Node', () => {
+  const plain = Buffer.from(Array.from({ length: 2000 }, (_, index) => `value ${index % 37}`).join())
+  const { Encoder } = createRequire(import.meta.url)('@toondepauw/node-zstd') as { Encoder: new (level: number) => { encodeSync(bytes: Buffer): Uint8Array } }
+  const packed = new NodeCompression(undefined, noZstdOfNode).compress(4, plain)
+  expect(Buffer.from(packed).equals(new Encoder(3).encodeSync(plain))).toBe(true)
+  expect(Buffer.from(new NodeCompression().decompress(4, packed, 1_000_000)).equals(plain)).toBe(true)
 })
