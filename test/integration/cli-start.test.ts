@@ -4,6 +4,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { root } from '../meta/source-tree.ts'
 import { ensureBuilt, mainJs } from './built.ts'
 import { startBroker } from './broker-process.ts'
 import { cli } from './cli-run.ts'
@@ -72,6 +73,22 @@ describe('start', () => {
     expect((await fetch(`http://${found![2]!}/readyz`)).status).toBe(200)
     child.kill('SIGTERM')
     expect(await end).toEqual({ code: 0, stdout: ready, errors: ['millrace: SIGTERM, stopping (again to end at once)'] })
+  })
+
+  it('runs as `npm start`, with options behind two dashes', async () => {
+    const child = spawn('npm', ['start', '--silent', '--', '--data', join(folder, 'npm'), '--listen', '127.0.0.1:0', '--http', 'off'], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    const end = ended(child)
+    try {
+      const ready = await new Promise<string>((resolve) => { child.stdout.once('data', (text: string) => { resolve(text) }) })
+      const found = /^millrace ready kafka=(127\.0\.0\.1:\d+) http=off node=1 in \d+ ms\n$/.exec(ready)
+      expect(found, ready).not.toBeNull()
+      expect((await cli(['topic', 'create', 'x'], { bootstrap: found![1]! })).code).toBe(0)
+    } finally {
+      // npm, its shell and the broker: of a signal to npm alone the shell between them may tell the broker nothing.
+      process.kill(-child.pid!, 'SIGKILL')
+      await end
+    }
+    expect(existsSync(join(folder, 'npm', 'x-0'))).toBe(true)
   })
 
   it('keeps data in ./data, and finds it again after SIGTERM', async () => {

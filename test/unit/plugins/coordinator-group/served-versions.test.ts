@@ -2,35 +2,16 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { versionRanges } from '../../../../src/plugins/coordinator-group/core/version-ranges.ts'
 import { handlerMakers } from '../../../../src/plugins/coordinator-group/make-handlers.ts'
-import { zeroUuid } from '../../../../src/kernel/model/ids.ts'
 import { apiName, apiVersionsApi, wireApi } from '../../../../src/wire/index.ts'
 import { type Api, type RequestDraftOf } from '../../../../src/wire/schema/message.ts'
 import { GroupWorld } from './group-world.ts'
+import { groupSamples } from './group-samples.ts'
 
 const page = new URL('../../../../docs/protocol.md', import.meta.url)
 const tableOf = /(<!-- group table: [^\n]*-->\n)[^]*?(<!-- end of group table -->)/
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any API
 type AnyApi = Api<any, any>
-
-const topics = [{ name: 'orders', partitions: [{ partitionIndex: 0, committedOffset: 1, committedMetadata: null }] }]
-const fetched = { name: 'orders', partitionIndexes: [0, 1] }
-
-/** A request of each API in a version, and how many results it asks for. */
-const samples = new Map<number, (version: number) => readonly [request: object, results: number]>([
-  [8, (version) => version >= 10 ? [{ groupId: 'g', generationIdOrMemberEpoch: -1, memberId: '', topics: [{ topicId: zeroUuid, partitions: topics[0]!.partitions }] }, 1] : [{ groupId: 'g', generationIdOrMemberEpoch: -1, memberId: '', topics }, 1]],
-  [9, (version) => version >= 10 ? [{ groups: [{ groupId: 'g', topics: [{ topicId: zeroUuid, partitionIndexes: [0, 1] }] }, { groupId: 'h', topics: null }] }, 2] : version < 8 ? [{ groupId: 'g', topics: [fetched] }, 1] : [{ groups: [{ groupId: 'g', topics: [fetched] }, { groupId: 'h', topics: null }] }, 2]],
-  [11, () => [{ groupId: 'g', sessionTimeoutMs: 1, memberId: '', protocolType: 'consumer', protocols: [{ name: 'range', metadata: new Uint8Array(1) }] }, 0]],
-  [12, () => [{ groupId: 'g', generationId: 1, memberId: 'm' }, 0]],
-  [13, (version) => version < 3 ? [{ groupId: 'g', memberId: 'm' }, 0] : [{ groupId: 'g', members: [{ memberId: 'm', groupInstanceId: null }, { memberId: '', groupInstanceId: 'i' }] }, 2]],
-  [14, () => [{ groupId: 'g', generationId: 1, memberId: 'm', assignments: [] }, 0]],
-  [15, () => [{ groups: ['g', 'h', 'g'] }, 3]],
-  [16, () => [{}, 0]],
-  [42, () => [{ groupsNames: ['g', 'h', 'g'] }, 3]],
-  [47, () => [{ groupId: 'g', topics: [] }, 0]],
-  [68, () => [{ groupId: 'g', memberId: 'm', memberEpoch: 3 }, 0]],
-  [69, () => [{ groupIds: ['g', 'h', 'g'], includeAuthorizedOperations: false }, 3]],
-])
 
 describe('served versions of groups', () => {
   it('the table, the handlers and ApiVersions agree', async () => {
@@ -68,7 +49,7 @@ describe('served versions of groups', () => {
     const world = await GroupWorld.start()
     const api = wireApi(key) as AnyApi
     for (let version = min; version <= max; version++) {
-      const [request, results] = samples.get(key)!(version)
+      const [request, results] = groupSamples.get(key)!(version)
       const answer = await world.client().call(api, version, request as RequestDraftOf<AnyApi>) as Record<string, unknown>
       expect(answer['throttleTimeMs'] ?? 0).toBe(0)
       const lists = Object.values(answer).filter((value) => Array.isArray(value)) as unknown[][]

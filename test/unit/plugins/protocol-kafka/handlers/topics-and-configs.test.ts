@@ -25,7 +25,7 @@ describe('CreateTopics', () => {
     expect(broker.logger.atLeast('warn').map(({ message }) => message)).toEqual(['topic t: flush.ms has no effect here'])
   })
 
-  it('quirk 20: v5 answers with partitions, replication and all settings, v7 with the id', async () => {
+  it('quirk 20: v5 answers with partitions, replication and the settings that the controller tells, v7 with the id', async () => {
     const broker = await TestBroker.start()
     broker.cluster.defaultPartitions = 4
     const client = broker.connect()
@@ -244,7 +244,7 @@ describe('FindCoordinator', () => {
     expect((await client.call(findCoordinatorApi, 3, { key: 'x', keyType: 9 })).errorCode).toBe(42)
   })
 
-  it('quirk 52 and 54: from v4 on one result a key, also for one', async () => {
+  it('quirk 52: from v4 on one result a key, also for one', async () => {
     const client = (await TestBroker.start()).connect()
     for (const keys of [['a'], ['a', 'b', 'c'], []]) {
       const { coordinators } = await client.call(findCoordinatorApi, 6, { coordinatorKeys: keys })
