@@ -44,7 +44,7 @@ describe('joining', () => {
     expect((await world.member({ groupId: '' }).joinOnce()).errorCode).toBe(24)
   })
 
-  it('quirk 45: only the leader is told of the members, with what each said of the chosen protocol, byte for byte (quirk 46)', async () => {
+  it('quirk 45: only the leader is told of the members, with what each said of the chosen protocol, byte for byte', async () => {
     const world = await GroupWorld.start({ 'group.initial.rebalance.delay.ms': '3000' })
     const [first, second] = [world.member({ protocols: ['range', 'sticky'] }), world.member({ protocols: ['sticky'] })]
     const joins = [first.join(), second.join()]
@@ -179,7 +179,7 @@ describe('rebalancing', () => {
     expect((await member.sync()).errorCode).toBe(22)
   })
 
-  it('quirk 47: SyncGroup waits for the leader, and quirk 46: who is given nothing gets no bytes', async () => {
+  it('quirk 46: SyncGroup gives each what the leader has for it, byte for byte, and no bytes to who is given nothing; it waits for the leader', async () => {
     const world = await GroupWorld.start()
     const members = [world.member(), world.member(), world.member()]
     await world.gather(...members)

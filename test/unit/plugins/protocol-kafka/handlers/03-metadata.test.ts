@@ -130,11 +130,15 @@ describe('Metadata', () => {
     expect((await client.call(metadataApi, 12, { topics: [{ name: 't' }] })).topics[0]!.topicId).not.toBe(topicId)
   })
 
-  it('quirk 17 and 18: leader epochs are real, and the controller is a broker that lives', async () => {
+  it('quirk 17: leader epochs are real', async () => {
     const broker = await TestBroker.start()
     broker.cluster.topic('t')
     const answer = await broker.connect().call(metadataApi, 7, { topics: null })
     expect(answer.topics[0]!.partitions[0]!.leaderEpoch).toBe(3)
+  })
+
+  it('quirk 18: the controller is a broker that is listed', async () => {
+    const answer = await (await TestBroker.start()).connect().call(metadataApi, 7, { topics: null })
     expect(answer.brokers.map(({ nodeId }) => nodeId)).toContain(answer.controllerId)
   })
 
@@ -204,7 +208,13 @@ describe('Metadata', () => {
     await turn()
   })
 
-  it('quirk 19: a client is told the address of the listener that it came through', async () => {
+  it('quirk 19: an address is told in the family in which the listener has it, never as a name that may stand for another', async () => {
+    const broker = await TestBroker.start({ settings: { listeners: 'SIX://[::1]:9092,FOUR://127.0.0.1:9093' } })
+    const hosts = async (port: number) => (await broker.connect(port).call(metadataApi, 1, { topics: [] })).brokers.map(({ host }) => host)
+    expect([await hosts(9092), await hosts(9093)]).toEqual([['::1'], ['127.0.0.1']])
+  })
+
+  it('a client is told the address of the listener that it came through', async () => {
     const broker = await TestBroker.start({ settings: { 'listeners': 'PLAINTEXT://127.0.0.1:9092,LAN://127.0.0.1:9093', 'advertised.listeners': 'LAN://kafka.lan:19093' } })
     const brokers = async (port: number) => (await broker.connect(port).call(metadataApi, 1, { topics: [] })).brokers
     expect(await brokers(9092)).toMatchObject([{ host: '127.0.0.1', port: 9092 }])
