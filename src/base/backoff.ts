@@ -1,3 +1,4 @@
+/** Waits that grow from `initialMs` to `maxMs`. */
 export interface BackoffOptions {
   readonly initialMs: number
   readonly maxMs: number

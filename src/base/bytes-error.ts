@@ -27,6 +27,7 @@ export class BytesError extends Error {
   }
 }
 
+/** Whether bytes could not be read, or a value not be written, as the format has it. True across two copies of the package. */
 export function isBytesError(error: unknown): error is BytesError {
   return typeof error === 'object' && error !== null && mark in error
 }

@@ -5,6 +5,7 @@ export interface Deferred<T> {
   readonly reject: (error: unknown) => void
 }
 
+/** A promise that is not settled yet, with what settles it. */
 export function deferred<T = void>(): Deferred<T> {
   let resolve!: (value: T) => void
   let reject!: (error: unknown) => void

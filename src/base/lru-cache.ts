@@ -1,5 +1,6 @@
 import { assert } from './assert.ts'
 
+/** How much a cache may hold. */
 export interface LruCacheOptions<K, V> {
   /** Sum of weights that the cache may hold; with the default weight of 1 it is a number of entries. */
   readonly weightMax: number

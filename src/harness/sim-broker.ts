@@ -12,6 +12,7 @@ import { type SimMachine, type SimMachineOptions } from '../testkit/world/sim-ma
 import { simPlatform } from '../testkit/world/sim-platform-plugin.ts'
 import { SimWorld, type SimWorldOptions } from '../testkit/world/sim-world.ts'
 
+/** What the broker and its machine are. */
 export interface SimBrokerOptions extends SimWorldOptions {
   /** Of the broker. Default: preset `single-node`, data in `/data`, listening on `broker:9092`. */
   readonly options?: BrokerOptions
@@ -53,6 +54,7 @@ export async function createSimBroker({ options = {}, machine, ...world }: SimBr
 /** Codecs that give the same bytes under every release of Node: a seed repeats a run under another, too. */
 const sameEverywhere = (): NodeCompression => new NodeCompression(undefined, noZstdOfNode)
 
+/** A whole broker on a simulated machine, in virtual time: started, killed and cut off from power, and what it does afterwards. */
 export class SimBroker {
   readonly world: SimWorld
   readonly machine: SimMachine

@@ -10,6 +10,7 @@ import { MachinePartition } from './machine-partition.ts'
 import { MachineTicker } from './machine-ticker.ts'
 import { type Done, type ReplayMachine } from '../kernel/model/replay-machine.ts'
 
+/** What a host of machines needs of the broker. */
 export interface MachineHostParts<Command, Change, Reply> {
   /** Its partitions hold the records of one machine each. It need not exist yet. */
   readonly topic: string

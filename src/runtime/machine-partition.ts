@@ -20,6 +20,7 @@ const loadRetryMs = 5000
 /** So long somebody waits for a load: about what a small one takes, and well below what clients wait for an answer. */
 const loadWaitMs = 1000
 
+/** What one machine needs of the broker. */
 export interface MachinePartitionParts<Command, Change, Reply> {
   readonly topic: string
   readonly partition: number
@@ -41,6 +42,7 @@ export interface MachinePartitionParts<Command, Change, Reply> {
   readonly deadlineMoved: (deadlineMs: number) => void
 }
 
+/** Where a machine stands: its records are read, it decides, it failed and is to be loaded anew, or this broker leads it no more. */
 export type PartitionState = 'loading' | 'active' | 'failed' | 'ended'
 
 interface Mail<Command, Reply> {

@@ -6,6 +6,7 @@ import { invalidConfig, parseConfigValue, type ParsedConfig } from './parse-conf
 import { type StoreLimits } from './store-limits.ts'
 import { topicConfigs, topicConfigTable } from './topic-config-table.ts'
 
+/** Settings of a topic that were found right. */
 export interface CheckedConfigs {
   /** By name, in Kafka's spelling. */
   readonly values: ReadonlyMap<string, string>

@@ -8,6 +8,7 @@ import { toldList } from './told-list.ts'
  */
 export const compactionStateName = 'millrace.compaction.state'
 
+/** Where the compaction of one partition of a topic stands. */
 export interface PartitionCompaction extends CompactionState {
   readonly partition: number
 }

@@ -53,6 +53,7 @@ export interface BrokerSynonym {
   readonly scale?: number
 }
 
+/** A setting of topics. */
 export interface TopicConfigRow extends ConfigRow {
   readonly default: string
   /** The first that is set counts. */
@@ -62,6 +63,7 @@ export interface TopicConfigRow extends ConfigRow {
 /** Kafka's update modes. Nothing can be changed while the broker runs yet; the mode says what a later release may allow. */
 export type DynamicMode = 'read-only' | 'per-broker' | 'cluster-wide'
 
+/** A setting of brokers. */
 export interface BrokerConfigRow extends ConfigRow {
   readonly dynamic: DynamicMode
 }

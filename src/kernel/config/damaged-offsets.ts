@@ -8,6 +8,7 @@ import { toldList } from './told-list.ts'
  */
 export const damagedOffsetsName = 'millrace.damaged.offsets'
 
+/** What is known to be damaged of one partition of a topic. */
 export interface PartitionDamage {
   readonly partition: number
   readonly ranges: readonly DamagedRange[]

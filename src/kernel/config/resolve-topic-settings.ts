@@ -7,6 +7,7 @@ import { topicConfigs, topicConfigTable } from './topic-config-table.ts'
 /** What was set for the broker under a name, in Kafka's spelling, or undefined when its default holds. */
 export type BrokerValue = (name: string) => string | undefined
 
+/** A setting of a topic with the value that counts, in Kafka's spelling, and whose it is. */
 export interface ResolvedTopicConfig {
   readonly row: TopicConfigRow
   readonly text: string

@@ -6,6 +6,7 @@ export type StoreCapability = 'durable' | 'compaction'
 /** What the log store of a composition is not able to do, each with the reason to give for a setting that needs it. Empty: nothing is missing. */
 export type StoreLimits = Readonly<Partial<Record<StoreCapability, string>>>
 
+/** A log store that does all that settings can ask of one. */
 export const noLimits: StoreLimits = {}
 
 /** Of the plugin that provides the log store, whosever it is: what it does not declare it does not have. Where there is no store there is nothing to say. */

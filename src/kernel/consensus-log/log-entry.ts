@@ -20,6 +20,7 @@ export interface LogPosition {
   readonly chain: number
 }
 
+/** The position of a log without an entry; the first entry follows it. */
 export const emptyLog: LogPosition = { index: 0, term: 0, chain: 0 }
 
 /** The entry that follows `previous`. The command is copied. */
@@ -28,6 +29,7 @@ export function nextEntry(previous: LogPosition, term: number, command: Uint8Arr
   return { index, term, command: command.slice(), chain: chainOf(previous.chain, index, term, command) }
 }
 
+/** What is stored under the entry's key. `decodeEntry` reads it, and finds damage by a CRC. */
 export function encodeEntry(entry: LogEntry): Uint8Array {
   const writer = new BytesWriter(16 + entry.command.length)
   writer.uint8(entryVersion)

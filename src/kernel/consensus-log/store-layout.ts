@@ -55,11 +55,16 @@ export interface SnapshotPointer extends LogPosition {
   readonly crc: number
 }
 
+/** Where all that the voter has promised is stored. */
 export const hardStateKey = Uint8Array.of(tags.hardState)
+/** Where the store says which snapshot counts. */
 export const pointerKey = Uint8Array.of(tags.pointer)
+/** Where it says which snapshot was there before, to fall back to. */
 export const previousPointerKey = Uint8Array.of(tags.previousPointer)
+/** Where the second store of format 1 had the position of the last entry that was acknowledged. */
 export const witnessKey = Uint8Array.of(tags.witness)
 
+/** The key of the entry at an index. Keys are in the order of the indexes. */
 export const entryKey = (index: number): Uint8Array => indexedKey(tags.entry, index)
 
 /** -1 where a key has none: stores that check no keys hand out rotten ones. */
@@ -77,8 +82,10 @@ export const allKeys = { from: Uint8Array.of(0), to: Uint8Array.of(0xff) }
 /** All entries from `index` on. */
 export const entriesFrom = (index: number): { from: Uint8Array, to: Uint8Array } =>
   ({ from: entryKey(index), to: Uint8Array.of(tags.entry + 1) })
+/** The range of keys that has the pieces of all snapshots, and nothing else. */
 export const allSnapshots = { from: Uint8Array.of(tags.snapshot), to: Uint8Array.of(tags.snapshot + 1) }
 
+/** The key of a piece of the snapshot at an index. Pieces are counted from 0, and are in this order in the store. */
 export function chunkKey(index: number, chunk: number): Uint8Array {
   const writer = new BytesWriter(13)
   writer.uint8(tags.snapshot)
@@ -87,8 +94,10 @@ export function chunkKey(index: number, chunk: number): Uint8Array {
   return writer.finish()
 }
 
+/** In how many pieces a snapshot of so many bytes is stored; none for 0. */
 export const chunkCount = (bytes: number): number => Math.ceil(bytes / snapshotChunkBytes)
 
+/** What is stored under `hardStateKey`, with a CRC, in the newest format. */
 export function encodeHardState(state: HardState): Uint8Array {
   return sealed(storeFormat, (writer) => {
     writer.varlong(state.nodeId)
@@ -101,6 +110,7 @@ export function encodeHardState(state: HardState): Uint8Array {
   })
 }
 
+/** As stores of format 1 had it: to make such a store, for tests of an upgrade. */
 export function encodeFirstHardState(state: FirstHardState): Uint8Array {
   return sealed(firstFormat, (writer) => {
     writer.varlong(state.nodeId)
@@ -108,10 +118,12 @@ export function encodeFirstHardState(state: FirstHardState): Uint8Array {
   })
 }
 
+/** As stores of format 1 had their witness: to make such a store, for tests of an upgrade. */
 export function encodePosition(position: LogPosition): Uint8Array {
   return sealed(firstFormat, (writer) => writePosition(writer, position))
 }
 
+/** What is stored under `pointerKey` and `previousPointerKey`, with a CRC. */
 export function encodePointer(pointer: SnapshotPointer): Uint8Array {
   return sealed(firstFormat, (writer) => {
     writePosition(writer, pointer)
@@ -128,11 +140,14 @@ export function decodeHardState(stored: Uint8Array): HardState | string {
   }))
 }
 
+/** The hard state of a store of format 1; or, of bytes that are damaged or of another format, why they cannot be read. */
 export const decodeFirstHardState = (stored: Uint8Array): FirstHardState | string =>
   unsealed(stored, firstFormat, 'the hard state', (reader) => ({ nodeId: reader.varlong(), term: reader.varlong() }))
 
+/** The witness of a store of format 1; or, of bytes that are damaged or of another format, why they cannot be read. */
 export const decodePosition = (stored: Uint8Array): LogPosition | string => unsealed(stored, firstFormat, 'the witness', readPosition)
 
+/** The pointer; or, of bytes that are damaged or of another format, why they cannot be read. */
 export const decodePointer = (stored: Uint8Array): SnapshotPointer | string =>
   unsealed(stored, firstFormat, 'the snapshot pointer', (reader) => ({ ...readPosition(reader), bytes: reader.varlong(), crc: reader.uint32() }))
 

@@ -14,8 +14,11 @@ const headerBytes = 9
 const slotCount = 2
 const copyCount = 2
 
+/** What is written whole, or damaged, together: a copy has one block. */
 export const witnessBlockBytes = 4096
+/** A slot has two equal copies. */
 export const witnessSlotBytes = copyCount * witnessBlockBytes
+/** The size of the file, which never changes. */
 export const witnessBytes = slotCount * witnessSlotBytes
 
 /** What the file says. */

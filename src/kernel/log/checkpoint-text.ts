@@ -24,6 +24,7 @@ export function parseCheckpointText(text: string, fieldsPerEntry: number): reado
   })
 }
 
+/** A checkpoint in Kafka's text format, version 0: a line for each entry, its fields separated by spaces. */
 export function formatCheckpointText(entries: readonly (readonly (string | number)[])[]): string {
   let text = `${checkpointVersion}\n${entries.length}\n`
   for (const fields of entries) text += `${fields.join(' ')}\n`
@@ -62,6 +63,7 @@ export function parsePartitionOffsets(text: string): PartitionOffsets {
   return offsets
 }
 
+/** A checkpoint of offsets by partition directory (`TOPIC-PARTITION`), as Kafka's `recovery-point-offset-checkpoint` and its like. */
 export function formatPartitionOffsets(offsets: PartitionOffsets): string {
   return formatCheckpointText([...offsets].map(([name, offset]) => {
     const dash = name.lastIndexOf('-')

@@ -6,6 +6,7 @@ export interface EpochEntry {
   readonly startOffset: number
 }
 
+/** Where a leader epoch ends; (-1, -1) for one that is unknown. */
 export interface EpochEnd {
   readonly leaderEpoch: number
   readonly endOffset: number

@@ -15,6 +15,7 @@ const coveredFrom = 6
 const headerBytes = 10
 const entryBytes = 46
 
+/** A `.snapshot` file in Kafka's format, version 1, with its CRC. Entries are written in the order given. */
 export function encodeProducerSnapshot(entries: readonly ProducerEntry[]): Uint8Array {
   const writer = new BytesWriter(headerBytes + entryBytes * entries.length)
   writer.int16(version)

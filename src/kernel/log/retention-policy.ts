@@ -9,6 +9,7 @@ export interface AgingSegment {
   largestTimestamp(): number
 }
 
+/** What a log is, and what of it may go. */
 export interface RetentionLimits {
   /** The log's size, all segments. */
   readonly sizeBytes: number

@@ -26,6 +26,7 @@ export function checkNewTopicName(name: string): void {
   if (reservedNames.has(name)) throw new MillraceError('MR_TOPIC_NAME_RESERVED', { topic: name })
 }
 
+/** Whether a topic is kept by the brokers for themselves, by its name: `__consumer_offsets` and its like. */
 export const isInternalTopic = (name: string): boolean => internalNames.has(name)
 
 /**

@@ -1,12 +1,18 @@
 /** How the records of a batch are compressed: the low three bits of its attributes. */
 export type CompressionCodec = 0 | 1 | 2 | 3 | 4
 
+/** Codecs as settings and clients name them. */
 export type CompressionName = 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd'
 
+/** Records as they are. */
 export const codecNone: CompressionCodec = 0
+/** RFC 1952. */
 export const codecGzip: CompressionCodec = 1
+/** In xerial's framing. */
 export const codecSnappy: CompressionCodec = 2
+/** LZ4 frames. */
 export const codecLz4: CompressionCodec = 3
+/** RFC 8878. */
 export const codecZstd: CompressionCodec = 4
 
 const names: readonly CompressionName[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
@@ -14,10 +20,12 @@ const names: readonly CompressionName[] = ['none', 'gzip', 'snappy', 'lz4', 'zst
 /** What to do where a compressed batch meets an object that was made without a Compression. */
 export const noCompressionRemedy = 'give whatever reads the batch a Compression'
 
+/** Whether a number is that of a codec: 0 to 4. */
 export function isCodec(codec: number): codec is CompressionCodec {
   return codec >= 0 && codec < names.length
 }
 
+/** As settings and clients name it. */
 export function codecName(codec: CompressionCodec): CompressionName {
   return names[codec]!
 }

@@ -1,6 +1,7 @@
 import { type Clock, type Timers } from '../../kernel/ports/clock.ts'
 import { check, checkEqual, type DeclareTest } from './kit.ts'
 
+/** Timers with their clock. */
 export interface TimersSubject {
   readonly timers: Timers
   readonly clock: Clock
@@ -8,6 +9,7 @@ export interface TimersSubject {
   readonly settle?: <T>(promise: Promise<T>) => Promise<T>
 }
 
+/** What is examined, and with whose `test`. `create` is called for each test. */
 export interface TimersConformance {
   readonly test: DeclareTest
   readonly create: () => TimersSubject

@@ -2,6 +2,7 @@ import { type Compression } from '../../kernel/ports/compression.ts'
 import { type CompressionCodec } from '../../kernel/record/compression-codec.ts'
 import { check, checkCode, checkEqual, checkThrows, type DeclareTest } from './kit.ts'
 
+/** What is examined, and with whose `test`. `create` is called for each test. */
 export interface CompressionConformance {
   readonly test: DeclareTest
   readonly create: () => Compression

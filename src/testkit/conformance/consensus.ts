@@ -13,6 +13,7 @@ export interface ConsensusSubject {
   dispose?(): Promise<void>
 }
 
+/** What is examined, and with whose `test`. `create` is called for each test. */
 export interface ConsensusConformance {
   readonly test: DeclareTest
   /** Snapshots should be made after a few commands, so that the claims about restarts cover them. */

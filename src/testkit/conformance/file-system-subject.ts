@@ -2,6 +2,7 @@ import { type File, type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type PageCache } from '../../kernel/ports/page-cache.ts'
 import { checkEqual } from './kit.ts'
 
+/** A file system, and a place in it. */
 export interface FileSystemSubject {
   /** With what it tells of its page cache, if it does. */
   readonly files: FileSystem & Partial<PageCache>

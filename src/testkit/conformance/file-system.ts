@@ -8,6 +8,7 @@ import { type DeclareTest } from './kit.ts'
 
 export { type FileSystemSubject } from './file-system-subject.ts'
 
+/** What is examined, and with whose `test`. `create` is called for each test. */
 export interface FileSystemConformance {
   readonly test: DeclareTest
   readonly create: () => FileSystemSubject

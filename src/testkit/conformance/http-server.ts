@@ -2,12 +2,14 @@ import { type HttpRequest, type HttpResponse, type HttpServer } from '../../kern
 import { type Listener } from '../../kernel/ports/network.ts'
 import { checkEqual, checkRejects, type DeclareTest } from './kit.ts'
 
+/** A server, and a client to ask it. */
 export interface HttpSubject {
   readonly server: HttpServer
   /** Sends one request as a client would, `target` with its query, and gives the answer. */
   readonly ask: (listener: Listener, method: string, target: string, body?: Uint8Array) => Promise<{ readonly status: number, readonly contentType: string, readonly body: string }>
 }
 
+/** What is examined, and with whose `test`. `create` is called for each test. */
 export interface HttpServerConformance {
   readonly test: DeclareTest
   readonly create: () => HttpSubject

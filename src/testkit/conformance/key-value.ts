@@ -1,6 +1,7 @@
 import { type KeyValueEngine, type KeyValuePut, type KeyValueStore } from '../../kernel/ports/key-value-store.ts'
 import { check, checkEqual, checkRejects, type DeclareTest } from './kit.ts'
 
+/** An engine, and a place for a store. */
 export interface KeyValueSubject {
   readonly engine: KeyValueEngine
   /** A path that is this test's own, where no store is yet. */
@@ -12,6 +13,7 @@ export interface KeyValueSubject {
   readonly dispose?: () => void
 }
 
+/** What is examined, and with whose `test`. `create` is called for each test. */
 export interface KeyValueConformance {
   readonly test: DeclareTest
   readonly create: () => KeyValueSubject

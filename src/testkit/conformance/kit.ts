@@ -11,6 +11,7 @@ export class ConformanceError extends Error {
   override readonly name = 'ConformanceError'
 }
 
+/** Throws a ConformanceError with the claim where the condition does not hold. */
 export function check(condition: unknown, claim: string): asserts condition {
   if (!condition) throw new ConformanceError(claim)
 }
@@ -20,6 +21,7 @@ export function checkEqual(actual: unknown, expected: unknown, claim: string): v
   if (!sameValue(actual, expected)) throw new ConformanceError(`${claim}: got ${show(actual)}, not ${show(expected)}`)
 }
 
+/** Throws a ConformanceError with the claim where the call does not throw a MillraceError of this code. */
 export function checkThrows(code: ErrorCode, run: () => unknown, claim: string): void {
   let result: unknown
   try {
@@ -30,6 +32,7 @@ export function checkThrows(code: ErrorCode, run: () => unknown, claim: string):
   throw new ConformanceError(`${claim}: no ${code}, but ${show(result)}`)
 }
 
+/** Throws a ConformanceError with the claim where the promise does not reject with a MillraceError of this code. */
 export async function checkRejects(code: ErrorCode, promise: Promise<unknown>, claim: string): Promise<void> {
   let result: unknown
   try {
@@ -40,6 +43,7 @@ export async function checkRejects(code: ErrorCode, promise: Promise<unknown>, c
   throw new ConformanceError(`${claim}: no ${code}, but ${show(result)}`)
 }
 
+/** Throws a ConformanceError with the claim where it is not a MillraceError of this code. */
 export function checkCode(code: ErrorCode, error: unknown, claim: string): void {
   if (!isMillraceError(error, code)) throw new ConformanceError(`${claim}: not ${code}, but ${String(error)}`)
 }

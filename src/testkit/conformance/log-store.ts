@@ -12,6 +12,7 @@ import { check, type DeclareTest } from './kit.ts'
 
 export { type FileChange, type LogStoreCapabilities, type LogStoreSubject } from './log-store-subject.ts'
 
+/** What is examined, and with whose `test`. `create` is called for each test. */
 export interface LogStoreConformance {
   readonly test: DeclareTest
   readonly capabilities: LogStoreCapabilities

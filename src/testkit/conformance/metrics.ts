@@ -1,12 +1,14 @@
 import { type GaugeSample, type Metrics } from '../../kernel/ports/telemetry.ts'
 import { check, checkEqual, type DeclareTest } from './kit.ts'
 
+/** Metrics, and what they tell. */
 export interface MetricsSubject {
   readonly metrics: Metrics
   /** What is told of a name now: of a histogram how many were observed. */
   readonly read: (name: string) => Promise<readonly GaugeSample[]>
 }
 
+/** What is examined, and with whose `test`. `create` is called for each test. */
 export interface MetricsConformance {
   readonly test: DeclareTest
   readonly create: () => MetricsSubject

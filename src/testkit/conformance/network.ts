@@ -3,6 +3,7 @@ import { type Endpoint, type Network } from '../../kernel/ports/network.ts'
 import { check, checkEqual, checkRejects, type DeclareTest } from './kit.ts'
 import { AcceptQueue, connectPair, type RecordedPair, type RecordedSocket } from './recorded-socket.ts'
 
+/** A network, and where to listen in it. */
 export interface NetworkSubject {
   readonly network: Network
   /** Where to listen, such as 127.0.0.1. */
@@ -14,6 +15,7 @@ export interface NetworkSubject {
   readonly dispose?: () => void
 }
 
+/** What is examined, and with whose `test`. `create` is called for each test. */
 export interface NetworkConformance {
   readonly test: DeclareTest
   readonly create: () => NetworkSubject

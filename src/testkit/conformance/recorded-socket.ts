@@ -84,6 +84,7 @@ export class RecordedSocket implements SocketHandler {
   }
 }
 
+/** Both ends of one connection. */
 export interface RecordedPair {
   readonly client: RecordedSocket
   readonly server: RecordedSocket

@@ -17,6 +17,7 @@ export interface ReplicatorSubject {
   stop(): Promise<void>
 }
 
+/** What is examined, and with whose `test`. `create` is called for each test. */
 export interface ReplicatorConformance {
   readonly test: DeclareTest
   readonly create: () => Promise<ReplicatorSubject>

@@ -5,6 +5,7 @@ import { type DiskFile } from './disk-file.ts'
 import { type MemoryDisk } from './memory-disk.ts'
 import { pathParts } from './memory-path.ts'
 
+/** A byte of a file. */
 export interface DiskPlace {
   readonly path: string
   readonly position: number

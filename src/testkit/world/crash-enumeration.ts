@@ -2,6 +2,7 @@ import { type CrashImagesOptions, type CrashMoment } from './crash-moment.ts'
 import { type FileOperation } from './file-faults.ts'
 import { type MemoryFileSystem } from './memory-file-system.ts'
 
+/** What is to survive, and which crashes are tried. */
 export interface CrashEnumerationOptions extends CrashImagesOptions {
   readonly files: MemoryFileSystem
   /** What is to survive a crash at any of its steps. */
@@ -12,6 +13,7 @@ export interface CrashEnumerationOptions extends CrashImagesOptions {
   readonly note?: () => unknown
 }
 
+/** The crash whose image is being looked at. */
 export interface CrashPoint {
   /** `before write /data/log, call 17`, or `at the end`. */
   readonly step: string
@@ -20,6 +22,7 @@ export interface CrashPoint {
   readonly noted: unknown
 }
 
+/** What was tried, once every crash was survived. */
 export interface CrashEnumeration {
   /** Moments at which a crash leaves something else than at the one before. */
   readonly moments: number

@@ -4,6 +4,7 @@ import { versionGroups } from './disk-change.ts'
 import { type DiskDirectory, type NamesReachDisk } from './disk-directory.ts'
 import { nameGroups } from './disk-tree.ts'
 
+/** Which of the many images of one moment are made. */
 export interface CrashImagesOptions {
   /** So many images by chance, with torn and reordered blocks. Default 16. */
   readonly random?: number
@@ -19,6 +20,7 @@ export interface CrashImagesOptions {
   readonly garbage?: boolean
 }
 
+/** What a crash may leave. */
 export interface CrashImage<Files> {
   /** What of the unsynced changes is in. */
   readonly what: string

@@ -27,6 +27,7 @@ export const fileFaultKinds: readonly FileFault[] = [
   { operation: 'read', delayMs: 1000 },
 ]
 
+/** From which faults a swarm is drawn. */
 export interface FaultSwarmOptions {
   /** Which kinds may be drawn, by their names as `nameOfFault` has them. Default: all. A caller leaves out what its subject cannot survive. */
   readonly allow?: (name: string, fault: FileFault) => boolean

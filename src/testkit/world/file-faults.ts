@@ -3,6 +3,7 @@ import { MillraceError, type ErrorCode } from '../../kernel/errors/index.ts'
 import { type FailedSyncBlocks } from './disk-file.ts'
 import { FaultCounts } from './fault-counts.ts'
 
+/** Calls on files, as faults and traces name them. */
 export type FileOperationKind =
   | 'open' | 'create' | 'list' | 'stat' | 'make directory' | 'rename' | 'remove' | 'sync directory'
   | 'size' | 'read' | 'write' | 'sync' | 'truncate'
@@ -68,6 +69,7 @@ export interface DelayFault extends Aim<'sync' | 'read'> {
   readonly delayMs: number | (() => number)
 }
 
+/** A call on files that goes wrong: it fails, damages what is read or written, lies about a sync, or takes long. */
 export type FileFault = ErrorFault | ReadDamageFault | WriteDamageFault | LyingSyncFault | DelayFault
 
 export type DamageFault = ReadDamageFault | WriteDamageFault | LyingSyncFault

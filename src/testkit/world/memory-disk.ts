@@ -12,6 +12,7 @@ import { FileFaults, type FileOperation, type Hit } from './file-faults.ts'
 /** Contents of files that are gone, kept for the garbage in blocks that are given to others. */
 const goneMax = 8
 
+/** What the disk below is like. */
 export interface MemoryFileSystemOptions {
   readonly clock?: Clock
   /** Completes `sync` and `readLater`. Without it they complete in a microtask, in the order of the calls. */

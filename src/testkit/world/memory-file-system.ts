@@ -17,6 +17,7 @@ import { MemoryFile } from './memory-file.ts'
 
 export { type MemoryFileSystemOptions } from './memory-disk.ts'
 
+/** How a power cut leaves the disk. */
 export interface PowerCutOptions {
   /** The least that the disk writes whole. Default: that of the file system, or one of both by chance. */
   readonly blockBytes?: 512 | 4096

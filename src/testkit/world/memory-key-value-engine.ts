@@ -6,6 +6,7 @@ import { type KeepUnsynced } from './crash-choice.ts'
 import { normalPath, pathParts } from './memory-path.ts'
 import { SortedBytesMap } from './sorted-bytes-map.ts'
 
+/** A call on a store in memory, as who watches it is told. */
 export interface KeyValueOperation {
   readonly kind: 'open' | 'get' | 'range' | 'write'
   readonly path: string
@@ -13,6 +14,7 @@ export interface KeyValueOperation {
   readonly sync?: boolean
 }
 
+/** How stores in memory answer. */
 export interface MemoryKeyValueOptions {
   /** Completes the calls. Without it they complete in microtasks. */
   readonly timers?: Timers

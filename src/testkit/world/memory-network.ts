@@ -4,6 +4,7 @@ import { type Endpoint, type Listener, type Network, type Socket, type TlsClient
 import { MemoryConnection } from './memory-connection.ts'
 import { type MemorySocket } from './memory-socket.ts'
 
+/** What the network has to work with. */
 export interface MemoryNetworkOptions {
   readonly clock: Clock
   /** Of the network itself; those of a machine are given to `host`. */

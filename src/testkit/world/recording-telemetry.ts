@@ -2,6 +2,7 @@ import {
   type Counter, type GaugeSample, type Histogram, type Labels, type LogFields, type Logger, type Metrics,
 } from '../../kernel/ports/telemetry.ts'
 
+/** A line as it was logged. */
 export interface RecordedLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly message: string

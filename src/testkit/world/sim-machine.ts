@@ -13,6 +13,7 @@ import { SeededRandom } from './seeded-random.ts'
 import { type SimScheduler } from './sim-scheduler.ts'
 import { SimClock, SimTimers } from './sim-timers.ts'
 
+/** What a simulated machine is like. */
 export interface SimMachineOptions {
   /** How far its wall clock is ahead. */
   readonly wallOffsetMs?: number

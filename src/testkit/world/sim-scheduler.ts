@@ -10,6 +10,7 @@ export interface SimEvent {
   readonly run: () => void
 }
 
+/** How a simulation orders what happens at one moment. */
 export interface SimSchedulerOptions {
   /** With it, lanes that have something to do at the same time take turns by chance; without, in the order scheduled. */
   readonly shuffle?: Prng

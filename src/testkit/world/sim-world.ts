@@ -7,6 +7,7 @@ import { SimScheduler, SimulationError } from './sim-scheduler.ts'
 import { SimClock, SimTimers } from './sim-timers.ts'
 import { SimTrace } from './sim-trace.ts'
 
+/** What is drawn from which seed. */
 export interface SimWorldOptions {
   readonly seed: number
   /** Machines that have something to do at the same moment take turns by chance. Default true. */
