@@ -1,11 +1,12 @@
 /**
  * Kills a real broker under load again and again, and checks that nothing acknowledged is lost, moved or doubled:
  *
- *   npm run crash                                 200 runs, in chunks of 10 on one directory, durability fsync and os in turn
+ *   npm run crash                                 200 kills: 20 seeds of 10 on one directory each, durability fsync and os in turn
  *   npm run crash -- --runs 50 --seed 7
+ *   npm run crash -- --kills 1                    a seed, and a directory, for each kill
  *   npm run crash:all -- --hours 8                random seeds, for hours
  *
- * At the end of each chunk Kafka's DumpLogSegments reads the directory, where its jars are installed (.ci/install-peers.sh).
+ * At the end of each seed Kafka's DumpLogSegments reads the directory, where its jars are installed (.ci/install-peers.sh).
  */
 import { ensureBuilt } from '../test/integration/built.ts'
 import { crashLoop } from '../test/crash/crash-loop.ts'
@@ -15,10 +16,10 @@ import { scriptOptionsOrExit } from './script-options.ts'
 
 const usage = `Usage: npm run crash [-- OPTIONS]
 
-  --runs N   so many kills, in chunks of ten on one directory (default: 200)
-  --seed N   the seed of the first chunk; odd ones run with durability fsync, even ones with os (default: 1)`
-const { numbers: { runs, seed: firstSeed } } = scriptOptionsOrExit(usage, { numbers: { runs: 200, seed: 1 } })
-const chunk = 10
+  --runs N    so many kills (default: 200)
+  --kills N   so many of them with one seed, on one directory (default: 10)
+  --seed N    the first seed; odd ones run with durability fsync, even ones with os (default: 1)`
+const { numbers: { runs, kills, seed: firstSeed } } = scriptOptionsOrExit(usage, { numbers: { runs: 200, kills: 10, seed: 1 } })
 const startedMs = performance.now()
 let acknowledged = 0
 let done = 0
@@ -29,7 +30,7 @@ ensureBuilt()
 for (let seed = firstSeed; done < runs; seed += 1) {
   const durability = seed % 2 === 0 ? 'os' : 'fsync'
   const result = await crashLoop({
-    runs: Math.min(chunk, runs - done), seed, durability,
+    runs: Math.min(Math.max(1, kills), runs - done), seed, durability,
     inspect: async (directory) => {
       if (kafkaClassPath() === undefined) return
       const { complaints } = await dumpCheck(directory, { deepBytesMax: 32_000_000 })
