@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { scriptOptionsOrExit } from './script-options.ts'
 
 export interface Part {
   readonly name: string
@@ -58,6 +59,7 @@ function runCommand([program, ...args]: readonly string[]): Promise<Outcome> {
 }
 
 if (process.argv[1] === import.meta.filename) {
+  scriptOptionsOrExit('Usage: npm run check\n\nTypes and lint, beside the unit tests, conformance kits and meta tests. It has no options.', { numbers: {} })
   const beganMs = performance.now()
   console.log(`${parts.flat().map(({ name }) => name).join(', ')}: each is printed when it has ended\n`)
   const failed = await check(parts, runCommand, console.log, () => performance.now())

@@ -6,22 +6,28 @@
  * Ends with 1 when something failed; the input, made small, is in test/fuzz/corpus then. `--keep N` adds the N smallest inputs that reached
  * something new to the corpus. `--unguided` leaves V8's coverage alone.
  */
-import { parseArgs } from 'node:util'
 import { Coverage } from '../test/fuzz/coverage.ts'
+import { scriptOptionsOrExit } from './script-options.ts'
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' }, inputs: { type: 'string', default: '100000' }, minutes: { type: 'string', default: '600' },
-    target: { type: 'string', default: 'all' }, replay: { type: 'string' }, keep: { type: 'string', default: '0' }, unguided: { type: 'boolean', default: false },
-  },
+const usage = `Usage: npm run fuzz [-- OPTIONS]
+
+  --seed N         what the inputs are drawn from (default: 1)
+  --inputs N       so many of each target (default: 100000)
+  --minutes N      end after so many, whatever is left (default: 600)
+  --target NAME    one of codecs, batches, formats, requests, frames, files (default: all)
+  --replay F:LINE  one line of a file of test/fuzz/corpus again
+  --keep N         add the N smallest inputs that reached something new to the corpus (default: 0)
+  --unguided       leave V8's coverage alone`
+const { numbers: { seed, inputs, minutes, keep }, texts, flags } = scriptOptionsOrExit(usage, {
+  numbers: { seed: 1, inputs: 100_000, minutes: 600, keep: 0 }, fractions: ['minutes'], texts: { target: 'all', replay: '' }, flags: ['unguided'],
 })
+const replay = texts['replay'] === '' ? undefined : texts['replay']
 
 // The product is loaded after the coverage was started: V8 counts blocks only in what it compiles from then on.
-const coverage = values.unguided || values.replay !== undefined ? undefined : new Coverage()
+const coverage = flags.has('unguided') || replay !== undefined ? undefined : new Coverage()
 coverage?.start()
 const { runCommand } = await import('../test/fuzz/command.ts')
 process.exitCode = await runCommand({
-  seed: Number(values.seed), inputs: Number(values.inputs), minutes: Number(values.minutes), target: values.target, replay: values.replay,
-  keep: Number(values.keep), coverage,
+  seed, inputs, minutes, target: texts['target']!, replay, keep, coverage,
 })
 process.exit()

@@ -4,6 +4,7 @@ import { isDescribed, isSensitive, type BrokerConfigRow, type ConfigRow, type To
 import { allowedValues } from '../src/kernel/config/parse-config-value.ts'
 import { topicConfigTable } from '../src/kernel/config/topic-config-table.ts'
 import { ownPlugins, pluginSections } from './plugin-settings-doc.ts'
+import { scriptOptionsOrExit } from './script-options.ts'
 
 /** docs/config.md, made from the tables and from the plugins' schemas: `npx tsx scripts/generate-config-doc.ts` writes it, a test keeps it equal. */
 export async function configDoc(): Promise<string> {
@@ -83,4 +84,7 @@ function effect(row: ConfigRow): string {
 const value = (text: string | undefined): string => (text === undefined ? 'none' : text === '' ? 'empty' : `\`${text}\``)
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
-if (process.argv[1] === import.meta.filename) writeFileSync(new URL('../docs/config.md', import.meta.url), await configDoc())
+if (process.argv[1] === import.meta.filename) {
+  scriptOptionsOrExit('Usage: npx tsx scripts/generate-config-doc.ts\n\nWrites docs/config.md from the tables of settings and the schemas of plugins. It has no options.', { numbers: {} })
+  writeFileSync(new URL('../docs/config.md', import.meta.url), await configDoc())
+}

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { errorTable, type ErrorRow } from '../src/kernel/errors/error-table.ts'
 import { kafkaErrorName } from '../src/wire/kafka-error-codes.ts'
+import { scriptOptionsOrExit } from './script-options.ts'
 
 export function errorDoc(): string {
   const rows = Object.entries(errorTable as Record<string, ErrorRow>).map(([code, row]) =>
@@ -20,4 +21,7 @@ ${rows.join('\n')}
 `
 }
 
-if (process.argv[1]?.endsWith('generate-error-doc.ts')) writeFileSync(new URL('../docs/errors.md', import.meta.url), errorDoc())
+if (process.argv[1] === import.meta.filename) {
+  scriptOptionsOrExit('Usage: npx tsx scripts/generate-error-doc.ts\n\nWrites docs/errors.md from the table of errors. It has no options.', { numbers: {} })
+  writeFileSync(new URL('../docs/errors.md', import.meta.url), errorDoc())
+}

@@ -121,6 +121,10 @@ if (compiler === undefined) {
   console.error('millrace: run `npm ci --include=dev` in this folder, or install the published package instead.')
   process.exit(0)
 }
+if (process.argv.includes('--help')) {
+  console.log('Usage: npm run build, or node scripts/prepare.mjs [--force]\n\nCompiles src/ into dist/ where dist/ is not made of just these sources.\n\n  --force   in any case')
+  process.exit(0)
+}
 // Before the compiler reads them: what is changed meanwhile is built the next time.
 const stamp = sourcesHash()
 if (process.argv.includes('--force') || stampOf(dist) !== stamp) {

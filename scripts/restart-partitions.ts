@@ -11,18 +11,22 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { createClient } from '../src/client/index.ts'
 import { shippedJvmOptions, startKafka } from '../test/compat/kafka-broker.ts'
 import { startMillrace } from '../test/compat/millrace-broker.ts'
+import { scriptOptionsOrExit } from './script-options.ts'
 
-const { values } = parseArgs({
-  options: {
-    gibibytes: { type: 'string', default: '10' }, partitions: { type: 'string', default: '1000' },
-    rounds: { type: 'string', default: '3' }, kafka: { type: 'boolean', default: false },
-  },
+const usage = `Usage: npx tsx scripts/restart-partitions.ts [OPTIONS]
+
+How long a broker takes to come back after kill -9 under load, with much on the disk in many partitions.
+
+  --gibibytes N    so much is on the disk (default: 10)
+  --partitions N   in so many partitions (default: 1000)
+  --rounds N       kills that are measured (default: 3)
+  --kafka          Apache Kafka 4.4 too (.ci/install-peers.sh installs it)`
+const { numbers: { gibibytes, partitions, rounds }, flags } = scriptOptionsOrExit(usage, {
+  numbers: { gibibytes: 10, partitions: 1000, rounds: 3 }, fractions: ['gibibytes'], flags: ['kafka'],
 })
-const [gibibytes, partitions, rounds] = [Number(values.gibibytes), Number(values.partitions), Number(values.rounds)]
 const TOPIC = 'many'
 const RECORDS_PER_BATCH = 64
 const value = new Uint8Array(1000).fill(120)
@@ -104,5 +108,5 @@ try {
 } finally {
   rmSync(dataDir, { recursive: true, force: true })
 }
-if (values.kafka) await measure('Kafka, as it ships', await startKafka({ jvmOptions: shippedJvmOptions }), {})
+if (flags.has('kafka')) await measure('Kafka, as it ships', await startKafka({ jvmOptions: shippedJvmOptions }), {})
 process.exit(0)

@@ -14,14 +14,19 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, cpSync, fsyncSync, mkdtempSync, openSync, readFileSync, readSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { createClient } from '../src/client/index.ts'
 import { NodeFileSystem } from '../src/platform/node-file-system.ts'
 import { ensureBuilt } from '../test/integration/built.ts'
 import { startBroker } from '../test/integration/broker-process.ts'
+import { scriptOptionsOrExit } from './script-options.ts'
 
-const { values } = parseArgs({ options: { mebibytes: { type: 'string', default: '1024' }, rounds: { type: 'string', default: '3' } } })
-const mebibytes = Number(values.mebibytes)
+const usage = `Usage: npx tsx scripts/restart-time.ts [OPTIONS]
+
+How long a broker takes to start on a log after kill -9, beside a read of the part of it that has to be checked.
+
+  --mebibytes N   the size of the log (default: 1024)
+  --rounds N      starts that are measured of each (default: 3)`
+const { numbers: { mebibytes, rounds } } = scriptOptionsOrExit(usage, { numbers: { mebibytes: 1024, rounds: 3 } })
 const mebibyte = 1024 * 1024
 const args = (directory: string): string[] => ['--data', directory, '--http', 'off', '--no-warm-up']
 
@@ -169,10 +174,10 @@ for (const { name, configs } of scenarios) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-restart-'))
   try {
     await fill(directory, configs)
-    console.log(`\n${name}: ${mebibytes} MiB, unclean tail ${(uncleanTail(directory).bytes / mebibyte).toFixed(1)} MiB; medians of ${values.rounds} rounds`)
+    console.log(`\n${name}: ${mebibytes} MiB, unclean tail ${(uncleanTail(directory).bytes / mebibyte).toFixed(1)} MiB; medians of ${rounds} rounds`)
     for (const cold of [false, true]) {
       const rows = []
-      for (let round = 0; round < Number(values.rounds); round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         const row = await measure(directory, cold)
         if (row !== undefined) rows.push(row)
       }

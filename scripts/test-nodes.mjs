@@ -9,6 +9,18 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+const usage = `Usage: npm run test:nodes [-- OPTIONS]
+
+  --only 22|24   under one of the versions
+  --digests      only whether a seed of the simulation has the same digest under each as here
+  OPTION…        all others are those of vitest, such as --project unit
+
+Runs the tests under Node 22 and 24, taken from npm (Linux on x64 only).`
+if (process.argv.includes('--help')) {
+  console.log(usage)
+  process.exit(0)
+}
+
 const versions = ['22.23.5', '24.21.0']
 const root = fileURLToPath(new URL('..', import.meta.url))
 const cache = process.env.MILLRACE_NODES ?? join(root, 'node_modules/.cache/nodes')

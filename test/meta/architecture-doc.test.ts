@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { loadPlugins, presets } from '../../src/broker/plugin-catalog.ts'
@@ -20,6 +20,18 @@ it.each(plugins.map((plugin) => [plugin.name, plugin] as const))('docs/architect
   const provided = (plugin.provides ?? []).map(tokenName).filter((each) => each in kernel)
   expect(named(cells![1]!)).toEqual(expect.arrayContaining(provided))
   expect(named(cells![2]!)).toEqual((plugin.requires ?? []).map(nameOf).filter((each) => !leftOut.includes(each)).sort())
+})
+
+it('docs/architecture.md names the files that may import more than their room, of which layers.json has the list', () => {
+  const { files } = JSON.parse(readFileSync(join(root, 'layers.json'), 'utf8')) as { files: Record<string, readonly string[]> }
+  const rows = page.split('\n').filter((line) => line.startsWith('| `src/'))
+  for (const [file, rooms] of Object.entries(files).filter(([name]) => existsSync(join(root, 'src', name)))) {
+    const [room, ...rest] = file.split('/')
+    const name = room === 'plugins' ? rest.slice(1).join('/') : rest.join('/')
+    const row = rows.find((line) => line.startsWith(`| \`src/${room}${room === 'plugins' ? '/X' : ''}\``))
+    expect(row, file).toContain(`\`${name}\``)
+    for (const each of rooms) expect(row).toContain(`also ${each}`)
+  }
 })
 
 it('docs/architecture.md has a row for every plugin of the presets', () => {
