@@ -6,6 +6,13 @@ interface Owner {
   toMs: number
 }
 
+/** From when one owner gave a partition up until there was another, or the same one again. */
+export interface Gap {
+  readonly partition: number
+  readonly ms: number
+  readonly isMoved: boolean
+}
+
 /** What a member was told to read again. */
 interface Asked {
   readonly member: string
@@ -60,6 +67,11 @@ export class Ledger {
     return new Set(this.position(member).keys())
   }
 
+  /** How many partitions have an owner. */
+  ownedPartitions(): number {
+    return new Set([...this.positions.values()].flatMap(position => [...position.keys()])).size
+  }
+
   /** Behind the highest record that was read. */
   end(partition: number): number {
     return this.ends.get(partition) ?? 0
@@ -93,6 +105,19 @@ export class Ledger {
           if (one.member === other.member || to <= from || unclean.some(([begin, end]) => from >= begin && from <= end)) continue
           found.push(`${partition} is owned by ${one.member} and ${other.member} for ${to === Infinity ? 'ever' : `${to - from} ms`}`)
         }
+      }
+    }
+    return found
+  }
+
+  /** The stretches in which a partition had no owner, in order of time. */
+  gaps(): Gap[] {
+    const found: Gap[] = []
+    for (const [partition, owners] of this.owners) {
+      const inOrder = [...owners].sort((left, right) => left.fromMs - right.fromMs)
+      for (const [index, { member, fromMs }] of inOrder.entries()) {
+        const before = inOrder[index - 1]
+        if (before !== undefined) found.push({ partition, ms: Math.max(0, fromMs - before.toMs), isMoved: before.member !== member })
       }
     }
     return found

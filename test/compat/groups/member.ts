@@ -13,6 +13,10 @@ export interface Command {
 
 const endPatienceMs = 15_000
 
+/** They end with us at the latest. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => { for (const child of running) child.kill('SIGKILL') })
+
 /** A foreign program that prints lines of JSON, until it is told to leave. The environment's COMPAT_TRACE names a file that gets all lines of all of them. */
 export class LineProgram {
   private readonly child: ChildProcess
@@ -26,9 +30,8 @@ export class LineProgram {
     this.child.stderr!.on('data', (chunk: Buffer) => { this.said = (this.said + chunk.toString()).slice(-4000) })
     this.child.stdin?.on('error', () => {}) // that it is gone is told by its exit code
     this.child.once('error', error => { this.said += error.message })
-    const kill = (): void => { this.child.kill('SIGKILL') }
-    process.once('exit', kill)
-    this.child.once('exit', () => { process.off('exit', kill) })
+    running.add(this.child)
+    this.child.once('exit', () => running.delete(this.child))
     createInterface(this.child.stdout!).on('line', text => {
       if (process.env.COMPAT_TRACE) appendFileSync(process.env.COMPAT_TRACE, `${this.child.pid} ${text}\n`)
       if (text.startsWith('{')) onLine(JSON.parse(text) as Line, Date.now())

@@ -60,6 +60,11 @@ describe('the ledger of a group', () => {
     expect(ledgerOf(['a', assigned(10, 0)], ['a', revoked(20, 0)], ['b', assigned(20, 0)]).overlaps()).toEqual([])
   })
 
+  test('how long a partition had no owner is told, and whether it moved', () => {
+    const ledger = ledgerOf(['a', assigned(10, 0, 1)], ['a', revoked(20, 0, 1)], ['b', assigned(27, 0)], ['a', assigned(30, 1)])
+    expect(ledger.gaps()).toEqual([{ partition: 0, ms: 7, isMoved: true }, { partition: 1, ms: 10, isMoved: false }])
+  })
+
   test('a member that is gone owns nothing more', () => {
     const ledger = ledgerOf(['a', assigned(10, 0, 1)])
     ledger.gone('a', 15)
