@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { constants, setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import { pathToFileURL } from 'node:url'
 import { parentPort, Worker } from 'node:worker_threads'
 import { type Thread, type Threads } from '../kernel/ports/threads.ts'
@@ -37,11 +37,14 @@ export function startedBy(onMessage: (message: object) => void): (message: objec
   return message => { parentPort!.postMessage(message) }
 }
 
-/** Lets every other thread of this machine go first, from here on. Linux alone has a priority of threads. */
+/** How much lower than others of this process, in the nice values of Linux. */
+const yielding = 10
+
+/** Lets the other threads of this process go first, from here on. Linux alone has a priority of threads. */
 export function giveWay(): void {
   if (process.platform !== 'linux') return
   try {
-    setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+    setPriority(Math.min(constants.priority.PRIORITY_LOW, getPriority() + yielding))
   } catch {
     // It runs as the others do.
   }
