@@ -3,12 +3,12 @@
  *
  *   npx tsx bench/compaction.ts [--rounds 3] [--only throughput,waits,offsets] [--mib 256] [--commits 1000]
  *
- * `throughput`: a log of --mib MiB with twice as many records as keys is compacted, beside `cp` of the same segments, which takes turns with it, and a `cp` whose copies are synced, as what compaction writes is.
+ * `throughput`: a log of --mib MiB with twice as many records as keys is compacted, beside `cp` of the same segments, which takes turns with it, and a `cp` whose copies are synced, as what compaction writes is;
+ * and how much CPU of that the event loop has, and would have without a thread.
  * `waits`: what producers wait for, 1,000 requests a second of one record each, on time whatever came before, beside a table that is compacted again and again, and beside one that is not; in turn.
  * `offsets`: `__consumer_offsets` of 10,000 groups with --commits commits each, written as the coordinator writes them, before and after it was compacted: bytes on the disk, and how long a
  * start takes to load it. The broker's parts are those of `npm run build`. Figures are medians, ± half of the distance between the smallest and the largest; ratios are of the same round.
  */
-import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { installNativeCrc32c } from '../src/platform/codecs/native-crc32c.ts'
 import { temporaryDir } from '../test/compat/peers.ts'
@@ -33,22 +33,22 @@ const loads: readonly Load[] = [
 ]
 
 async function throughputs (): Promise<void> {
-  const samples = new Map<Load, Throughput[]>(loads.map(load => [load, []]))
+  const samples = new Map<Load, (Throughput & { readonly slicesMs: number })[]>(loads.map(load => [load, []]))
   for (let round = 0; round <= rounds; round++) {
     for (const load of loads) {
       const directory = temporaryDir('compaction')
       const sample = await throughput(directory, load, round % 2 === 0)
-      rmSync(directory, { recursive: true, force: true })
+      const { loopMs } = await throughput(directory, load, true, false)
       console.error(`${round === 0 ? 'warm-up' : `round ${round}`}: ${load.name}: compacted in ${sample.compactMs.toFixed(0)} ms, cp ${sample.copyMs.toFixed(0)} ms, with a sync ${sample.syncedCopyMs.toFixed(0)} ms`)
-      if (round > 0) samples.get(load)!.push(sample)
+      if (round > 0) samples.get(load)!.push({ ...sample, slicesMs: loopMs })
     }
   }
-  console.log('| compacted | MB/s of what was there | kept | cp, MB/s | ratio | cp and sync, MB/s | ratio | CPU |\n|---|---:|---:|---:|---:|---:|---:|---:|')
+  console.log('| compacted | MB/s of what was there | kept | cp, MB/s | ratio | cp and sync, MB/s | ratio | CPU | of the event loop | all of it in slices there |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|')
   for (const [load, all] of samples) {
     const rates = (ms: (sample: Throughput) => number): number[] => all.map(sample => sample.bytes / 1000 / ms(sample))
     const cell = (numbers: readonly number[]): string => `${median(numbers).toFixed(0)} ${spread(numbers)}`
     console.log(`| ${load.name} | ${cell(rates(({ compactMs }) => compactMs))} | ${(all[0]!.keptBytes / all[0]!.bytes * 100).toFixed(0)} % | ${cell(rates(({ copyMs }) => copyMs))} | ${range(all.map(({ copyMs, compactMs }) => copyMs / compactMs))} | ` +
-      `${cell(rates(({ syncedCopyMs }) => syncedCopyMs))} | ${range(all.map(({ syncedCopyMs, compactMs }) => syncedCopyMs / compactMs))} | ${(median(all.map(({ cpuMs, bytes: log }) => cpuMs * 1e6 / log))).toFixed(1)} ms/MB |`)
+      `${cell(rates(({ syncedCopyMs }) => syncedCopyMs))} | ${range(all.map(({ syncedCopyMs, compactMs }) => syncedCopyMs / compactMs))} | ${[all.map(({ cpuMs, bytes: log }) => cpuMs * 1e6 / log), all.map(({ loopMs, bytes: log }) => loopMs * 1e6 / log), all.map(({ slicesMs, bytes: log }) => slicesMs * 1e6 / log)].map(each => `${median(each).toFixed(2)} ms/MB`).join(' | ')} |`)
   }
 }
 

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Prng } from '../../src/base/prng.ts'
 import { BrokerSettingsMap } from '../../src/kernel/config/broker-settings-map.ts'
 import { type PartitionLog } from '../../src/kernel/ports/partition-log.ts'
@@ -14,9 +16,12 @@ import { SystemRandom } from '../../src/platform/system-random.ts'
 import { SystemTimers } from '../../src/platform/system-timers.ts'
 import { VolatileKeyValueEngine } from '../../src/platform/volatile-key-value-engine.ts'
 import { storageLocalConfig } from '../../src/plugins/storage-local/config.ts'
-import { SegmentedLogStore } from '../../src/plugins/storage-local/segmented-log-store.ts'
+import type * as BuiltKernel from '../../src/kernel/index.ts'
+import type * as BuiltStore from '../../src/plugins/storage-local/index.ts'
+import { type SegmentedLogStore } from '../../src/plugins/storage-local/segmented-log-store.ts'
 import { topicSettings } from '../../src/testkit/topic-settings.ts'
 import { nullLogger } from '../../src/testkit/world/null-telemetry.ts'
+import { repositoryDir } from '../../test/compat/peers.ts'
 
 /** What is compacted: random keys, twice as many records as keys, so that a bit less than half of all stay, some of each batch. */
 export interface Load {
@@ -35,20 +40,32 @@ export interface Throughput {
   readonly copyMs: number
   /** The same, and a sync of what it wrote, as compaction does. */
   readonly syncedCopyMs: number
-  /** Of this process while it compacted. */
+  /** CPU of this process while it compacted, and of its event loop alone. */
   readonly cpuMs: number
+  readonly loopMs: number
 }
 
 const topicId = 'mKYwH6x0QDuRL3bZ1OyCmA'
 const batchBytes = 16_384
-const segmentBytes = 64 << 20
+const segmentBytes = 16 << 20
 
-function openStore (path: string): SegmentedLogStore {
+const built = (path: string): string => pathToFileURL(join(repositoryDir, 'dist', path)).href
+
+/** What `npm run build` made, so that neither this thread nor that of compaction begins by compiling sources. */
+const { SegmentedLogStore: Store } = await import(built('plugins/storage-local/index.js')) as typeof BuiltStore
+const { installCrc32c } = await import(built('kernel/index.js')) as typeof BuiltKernel
+const native = createRequire(import.meta.url)('@node-rs/crc32') as { crc32c (input: Uint8Array, initialState: number): number }
+installCrc32c((bytes, seed) => native.crc32c(bytes, seed))
+
+/** CPU of this thread so far, in milliseconds. */
+const loopMs = (): number => Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6
+
+function openStore (path: string, inThread = true): SegmentedLogStore {
   const settings = new BrokerSettingsMap({ commandLine: new Map([['log.dirs', path], ['log.cleaner.enable', 'false']]) })
-  return new SegmentedLogStore({
+  return new Store({
     clock: new SystemClock(), timers: new SystemTimers(), random: new SystemRandom(), files: new NodeFileSystem(), pageCache: new NodeFileSystem(), engine: new VolatileKeyValueEngine(),
     compression: new NodeCompression(), settings, logger: nullLogger, identity: { clusterId: topicId, nodeId: 1, incarnationId: topicId },
-    fatal: { fatal: error => { throw error as Error } }, threads: new NodeThreads(),
+    fatal: { fatal: error => { throw error as Error } }, threads: inThread ? new NodeThreads() : undefined,
   }, storageLocalConfig.parse({}))
 }
 
@@ -81,8 +98,8 @@ function timed (run: () => void): number {
   return performance.now() - began
 }
 
-/** A log is written and closed; then its segments are copied, and compacted. `copyFirst`: which of the two comes first. */
-export async function throughput (directory: string, load: Load, copyFirst: boolean): Promise<Throughput> {
+/** A log is written and closed; then its segments are copied, and compacted. `copyFirst`: which of the two comes first. Without `inThread` all is done on the event loop, in slices. */
+export async function throughput (directory: string, load: Load, copyFirst: boolean, inThread = true): Promise<Throughput> {
   const place = join(directory, 'log')
   const copies = join(directory, 'copies')
   const originals = join(directory, 'originals')
@@ -93,7 +110,7 @@ export async function throughput (directory: string, load: Load, copyFirst: bool
   fill(writing.create({ topic: 'table', topicId, partition: 0 }, settings), load)
   // A stop has put all of it on the disk.
   await writing.stop()
-  const store = openStore(place)
+  const store = openStore(place, inThread)
   await store.start()
   const [log] = [...store.logs()]
   log!.configure(settings)
@@ -111,22 +128,25 @@ export async function throughput (directory: string, load: Load, copyFirst: bool
   }
   // The first touch of memory costs several times a write.
   copy(true)
-  const result = { bytes: sizeOf(closed), keptBytes: 0, compactMs: 0, copyMs: 0, syncedCopyMs: 0, cpuMs: 0 }
+  const result = { bytes: sizeOf(closed), keptBytes: 0, compactMs: 0, copyMs: 0, syncedCopyMs: 0, cpuMs: 0, loopMs: 0 }
   const copyBoth = (): void => {
     result.copyMs = copy(false)
     result.syncedCopyMs = copy(true)
   }
   if (copyFirst) copyBoth()
   const cpu = process.cpuUsage()
+  const loopBefore = loopMs()
   const began = performance.now()
   const report = await store.compact()
   result.compactMs = performance.now() - began
   const { user, system } = process.cpuUsage(cpu)
   result.cpuMs = (user + system) / 1000
+  result.loopMs = loopMs() - loopBefore
   if (report.logsCompacted !== 1) throw new Error(`${report.logsCompacted} logs were compacted, ${report.logsFailed} failed`)
   if (report.bytesRead < 2 * result.bytes) throw new Error(`${report.bytesRead} bytes were read of twice ${result.bytes}`)
   result.keptBytes = report.bytesWritten
   if (!copyFirst) copyBoth()
   await store.stop()
+  rmSync(directory, { recursive: true, force: true })
   return result
 }
