@@ -31,6 +31,10 @@ async function begun(seed: number) {
       log.raiseHighWatermark(log.flushedOffset)
       log.deleteTo(prng.between(log.startOffset, log.highWatermark))
     },
+    truncate: (): void => {
+      log.truncateTo(Math.max(log.startOffset, log.state.segments.at(-1)!.baseOffset - prng.between(0, 3)))
+      operations.roll()
+    },
     endOne: (): void => { waiting.splice(prng.below(waiting.length || 1), 1)[0]?.() },
     endAnother: (): void => { waiting.shift()?.() },
     // What begins behind a sync that has ended is the last: all of one row ends, and what was begun before and after goes on.
