@@ -4,7 +4,7 @@ import { sumHeader } from './core/batch-sums.ts'
 import { planDirectory, type DirectoryPlan } from './core/directory-plan.ts'
 import { parseSegmentFileName, segmentFileName } from './core/segment-name.ts'
 import { endSwaps, finishSwaps } from './io/finish-swaps.ts'
-import { resumeBelow, type LoadedIndexes } from './io/index-file.ts'
+import { isSealed, resumeBelow, type LoadedIndexes } from './io/index-file.ts'
 import { remakeSides } from './io/remake-sides.ts'
 import { rewriteBatches } from './io/rewrite-batches.ts'
 import { type Segment } from './io/segment.ts'
@@ -227,10 +227,17 @@ class LogLoader {
     for (const segment of log.segments.splice(0, below)) discardSegment(log, segment)
   }
 
-  /** Index of the segment that holds the recovery point. */
+  /** Index of the segment that holds the recovery point; of the one that ends there, if what was written beside it when it was closed is not there. */
   private firstToCheck(): number {
+    const { segments } = this.log
+    const point = this.known.recoveryPoint ?? 0
     let first = 0
-    for (const [index, segment] of this.log.segments.entries()) if (segment.sizeBytes > 0 && segment.baseOffset <= (this.known.recoveryPoint ?? 0)) first = index
+    for (const [index, segment] of segments.entries()) if (segment.sizeBytes > 0 && segment.baseOffset <= point) first = index
+    const before = segments[first - 1]
+    if (before === undefined || segments[first]!.baseOffset !== point) return first
+    if (!isSealed(this.log.world.files, before)) return first - 1
+    // A process that died may have written it and not synced it. What is there after a power cut is on the disk.
+    if (this.known.cache !== 'fresh') for (const suffix of sideSuffixes) syncPath(this.log.world.files, before.path(suffix))
     return first
   }
 

@@ -196,7 +196,8 @@ export class LogState {
 
   /**
    * Recovery after a crash may begin at the last entry of the offset index below this offset: what is below is on the disk, with the
-   * indexes, the epochs and, of closed segments, the snapshots.
+   * indexes, the epochs and, of closed segments, the snapshots. Where a segment is closed at this very offset the last words beside it come later: the next start
+   * sees to those.
    */
   recoveryPoint(): number {
     const first = this.segments.find(segment => segment === this.active || !segment.sidesSynced)!

@@ -1,4 +1,3 @@
-import { CheckpointTextError, parsePartitionOffsets, type PartitionOffsets } from '../../../src/kernel/log/checkpoint-text.ts'
 import { type MemoryFileSystem } from '../../../src/testkit/world/memory-file-system.ts'
 import { bytesOf as bytesOfFile } from '../../unit/plugins/storage-local/store-subjects.ts'
 import { sumsChange, vouches } from './sums-change.ts'
@@ -18,64 +17,29 @@ export function imageOf(files: MemoryFileSystem, directories: readonly string[])
   return image
 }
 
-/** What the checkpoints say, by the directories of the logs. */
-export function recoveryPointsIn(files: MemoryFileSystem, directories: readonly string[]): Map<string, number> {
-  const points = new Map<string, number>()
-  for (const directory of directories) {
-    const path = `${directory}/recovery-point-offset-checkpoint`
-    if (files.stat(path) === undefined) continue
-    for (const [name, offset] of offsetsIn(Buffer.from(bytesOfFile(files, path)).toString())) points.set(`${directory}/${name}`, offset)
-  }
-  return points
-}
-
-/** What cannot be read says nothing: that it can is for the start to complain of. */
-function offsetsIn(text: string): PartitionOffsets {
-  try {
-    return parsePartitionOffsets(text)
-  } catch (error) {
-    if (error instanceof CheckpointTextError) return new Map()
-    throw error
-  }
-}
-
 interface FirstStart {
   /** Data directories that were stopped cleanly. */
   readonly clean: readonly string[]
-  /** The recovery points that it found. */
-  readonly points: ReadonlyMap<string, number>
   readonly isCompacted: boolean
 }
 
 /**
- * Where a start recovered nothing, the first reader makes indexes anew, and syncs nothing: after a clean stop; where a segment was closed at the recovery point, of which a crash may take what was
- * written beside it then; and where a power cut has taken both names of an index of a compacted segment. Those that the checksums of their segment vouch for stay.
+ * Where a start recovered nothing, the first reader makes indexes anew, and syncs nothing: after a clean stop, and where a power cut has taken both names of an index of a compacted segment. Those that the checksums of their segment vouch for stay.
  */
-export function compareImages(first: ReadonlyMap<string, Uint8Array>, second: ReadonlyMap<string, Uint8Array>, { clean, points, isCompacted }: FirstStart): void {
+export function compareImages(first: ReadonlyMap<string, Uint8Array>, second: ReadonlyMap<string, Uint8Array>, { clean, isCompacted }: FirstStart): void {
   for (const path of new Set([...first.keys(), ...second.keys()])) {
     const isIndex = path.endsWith('index')
     if (isIndex && clean.some(directory => path.startsWith(`${directory}/`))) continue
     const [before, after] = [first.get(path), second.get(path)]
-    const isAtPoint = isClosedAt(points, path, first)
-    if (path.endsWith('.sum') && (before !== undefined || isAtPoint)) {
-      const change = before === undefined ? undefined : sumsChange(before, after, isOfActiveSegment(path, first))
+    if (path.endsWith('.sum') && before !== undefined) {
+      const change = sumsChange(before, after, isOfActiveSegment(path, first))
       if (change !== undefined) throw new Error(`another start ${change}: ${path}`)
       continue
     }
-    if (isIndex && (isCompacted || isAtPoint) && !areVouched(path, first)) continue
+    if (isIndex && isCompacted && !areVouched(path, first)) continue
     if (before === undefined || after === undefined) throw new Error(`another start ${before === undefined ? 'makes' : 'loses'} ${path}`)
     if (!isEqual(before, after)) throw new Error(`another start changes ${path}: ${before.length} bytes, then ${after.length}`)
   }
-}
-
-/** Whether the file is beside a segment behind which the next one begins at the recovery point. */
-function isClosedAt(points: ReadonlyMap<string, number>, path: string, image: ReadonlyMap<string, Uint8Array>): boolean {
-  const slash = path.lastIndexOf('/')
-  const point = points.get(path.slice(0, slash))
-  const log = /^\d+/.exec(path.slice(slash + 1))?.[0]
-  if (point === undefined || log === undefined) return false
-  const bases = segmentsBeside(path, image)
-  return bases[bases.indexOf(log) + 1] === String(point).padStart(log.length, '0')
 }
 
 /** In order, the base offsets of the segments in the directory of a file, as their names have them. */

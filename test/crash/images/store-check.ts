@@ -6,7 +6,7 @@ import { ManualTimers } from '../../../src/testkit/world/manual-clock.ts'
 import { type MemoryFileSystem } from '../../../src/testkit/world/memory-file-system.ts'
 import { makeStore, type TestStore } from '../../unit/plugins/storage-local/store-subjects.ts'
 import { type Recovery } from './crash-protocol.ts'
-import { compareImages, imageOf, recoveryPointsIn } from './image-check.ts'
+import { compareImages, imageOf } from './image-check.ts'
 import { type LogPromise, type StorePromises } from './log-promise.ts'
 import { redoGoesRound } from './redo-goes-round.ts'
 import { directoriesOf, stageConfig, type StageOptions } from './store-stage.ts'
@@ -33,7 +33,6 @@ function fault(log: LogPromise, what: string): Error {
 export async function checkStore(files: MemoryFileSystem, promises: StorePromises, options: StageOptions, number: number): Promise<Recovery> {
   const directories = directoriesOf(options)
   const clean = directories.filter(directory => files.stat(`${directory}/.kafka_cleanshutdown`) !== undefined)
-  const points = recoveryPointsIn(files, directories)
   const first = await started(files, options)
   // Before anything is read: a closed segment's index that a crash took is made anew by the first reader, for this process.
   const image = imageOf(files, directories)
@@ -42,7 +41,7 @@ export async function checkStore(files: MemoryFileSystem, promises: StorePromise
   const left = files.afterCrash({ keepUnsynced: number % 2 === 0 ? 'none' : 'all' })
   const second = await started(left, options)
   // After a clean stop nothing was recovered: the indexes are as the stop left them, the end of the active one included.
-  compareImages(image, imageOf(left, directories), { clean, points, isCompacted: promises.logs.some(({ compaction }) => compaction !== 'no') })
+  compareImages(image, imageOf(left, directories), { clean, isCompacted: promises.logs.some(({ compaction }) => compaction !== 'no') })
   compareServed(served, await servedAll(second, promises))
   if (number % 4 === 0) await checkStopped(second, left, served, promises, options)
   else await checkGoesOn(second, promises)

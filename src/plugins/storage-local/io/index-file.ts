@@ -64,6 +64,13 @@ export function loadIndexes(files: FileSystem, segment: IndexedFile, intervalByt
   return { indexes, endOffset: tail.endOffset, rebuilt: undefined, problem: undefined, sure: seal !== undefined }
 }
 
+/** Whether the checksums of a segment say that it was closed as it is, with the indexes that its files have. */
+export function isSealed(files: FileSystem, { stem, sizeBytes, sums: { seal } }: Pick<IndexedFile, 'stem' | 'sizeBytes'> & { readonly sums: Pick<IndexedFile, 'seal'> }): boolean {
+  if (seal?.kind !== 'closed' || seal.sizeBytes !== sizeBytes) return false
+  const [offsetBytes, timeBytes] = [readWhole(files, `${stem}.index`), readWhole(files, `${stem}.timeindex`)]
+  return offsetBytes !== undefined && timeBytes !== undefined && crc32c(offsetBytes) === seal.indexCrc && crc32c(timeBytes) === seal.timeIndexCrc
+}
+
 /** Where a check of a segment may begin, and its indexes up to there. */
 export interface ResumePoint {
   readonly indexes: SegmentIndexes
