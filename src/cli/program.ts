@@ -46,7 +46,7 @@ Each command explains itself with --help. Exit codes: 0 done, 1 failed, 2 wrong 
 function pointToHelp(command: Command, path: string): void {
   command.configureOutput({
     outputError: (text, write) => {
-      const said = text.replace(/^error: /, '').trimEnd()
+      const said = text.replace(/^error: /, '').trimEnd().replace(/\.$/, '')
       const what = said.startsWith('unknown command') ? 'lists those there are' : 'shows what it takes'
       write(`${errorLine('MR_CLI_USAGE', `${said}; \`${path} --help\` ${what}`)}\n`)
     },
