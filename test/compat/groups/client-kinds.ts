@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { compatDir, kafkaClassPath, peerFile, peersDir, temporaryDir } from '../peers.ts'
@@ -98,7 +98,9 @@ function java (protocol: 'classic' | 'consumer'): ClientKind {
 let heartbeatsFile: string | undefined
 function quickHeartbeats (): string {
   if (heartbeatsFile === undefined) {
-    heartbeatsFile = join(temporaryDir('groups'), 'consumer.properties')
+    const dir = temporaryDir('groups')
+    process.once('exit', () => { rmSync(dir, { recursive: true, force: true }) })
+    heartbeatsFile = join(dir, 'consumer.properties')
     writeFileSync(heartbeatsFile, 'heartbeat.interval.ms=300\n')
   }
   return heartbeatsFile
