@@ -87,8 +87,9 @@ export class StoreStage {
     await this.settle(this.store.stop())
   }
 
-  /** From here on what waits for the disk does not wait for long: the images of the moments are found by processes of their own. */
+  /** From here on no call fails that has not yet, and what waits for the disk does not wait for long: the images of the moments are found by processes of their own. */
   end(): void {
+    this.files.faults.clear()
     this.slow?.goOn()
   }
 
