@@ -214,13 +214,13 @@ export class LogSync implements FlushTarget, RedoMember {
   }
 }
 
-/** Calls back once, when everything appended so far to those of the logs that serve is on the disk, or cannot get there. */
+/** Calls back once, when everything appended so far to those of the logs that serve is on the disk, or cannot get there. Nothing is left to do for one that is closed meanwhile. */
 export function flushAll(logs: Iterable<{ readonly sync: LogSync, readonly state: LogState }>, done: (error: unknown) => void): void {
   const serving = [...logs].filter(log => log.state.failure === undefined)
   let waiting = serving.length + 1
   let failure: unknown
   const one = (error: unknown): void => {
-    failure ??= error
+    if (!isMillraceError(error, 'MR_LOG_CLOSED')) failure ??= error
     if (--waiting === 0) done(failure)
   }
   for (const log of serving) log.sync.flush(one)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Prng } from '../../../../src/base/prng.ts'
+import { type Timer, type Timers } from '../../../../src/kernel/ports/clock.ts'
 import { type SegmentedLog } from '../../../../src/plugins/storage-local/segmented-log.ts'
 import { keyedBatch } from '../../../../src/testkit/conformance/log-store-compaction.ts'
 import { append, makeBatch, newTopicId } from '../../../../src/testkit/conformance/log-store-subject.ts'
@@ -13,11 +14,32 @@ const config = { residentBytes: 1 << 30, reserveBytes: 4096 }
 const [idleId, busyId] = [newTopicId(), newTopicId()]
 const settings = topicSettings({ retentionMs: 1000, segmentBytes: 400, indexIntervalBytes: 100, minCleanableDirtyRatio: 0 })
 
+/** Ends what waits for it when the test says so, once it is held. */
+class HeldDisk implements Timers {
+  private readonly waiting: (() => void)[] = []
+  private isHeld = false
+  readonly soon = queueMicrotask
+
+  after(_delayMs: number, end: () => void): Timer {
+    if (this.isHeld) this.waiting.push(end)
+    else queueMicrotask(end)
+    return { cancel: () => {} }
+  }
+
+  hold(): void { this.isHeld = true }
+  endOne(): void { this.waiting.shift()?.() }
+
+  release(): void {
+    this.isHeld = false
+    for (const end of this.waiting.splice(0)) end()
+  }
+}
+
 /** Two logs on one redo log, which has a file already: one that will not be appended to any more, and one that will. */
-async function begun() {
+async function begun(disk?: HeldDisk) {
   const timers = new ManualTimers()
-  const files = new MemoryFileSystem({ clock: timers.clock })
-  const { store } = makeStore({ files, timers, config, settings: { 'log.cleaner.enable': 'false' } })
+  const files = new MemoryFileSystem({ clock: timers.clock, ...(disk === undefined ? {} : { timers: disk }) })
+  const { store, fatalErrors } = makeStore({ files, timers, config, settings: { 'log.cleaner.enable': 'false' } })
   await store.start()
   const idle = store.create({ topic: 'idle', topicId: idleId, partition: 0 }, settings)
   const busy = store.create({ topic: 'busy', topicId: busyId, partition: 0 }, topicSettings({}))
@@ -33,7 +55,7 @@ async function begun() {
     for (let index = 0; index < count; index++) append(idle, keyedBatch([{ key: `key ${index % 2}`, value: `${index}`.padEnd(80, '.'), timestamp: timers.clock.wallMs() }]), 0)
     idle.raiseHighWatermark(idle.endOffset)
   }
-  return { timers, files, store, idle, busy, write, fill }
+  return { timers, files, store, fatalErrors, idle, busy, write, fill }
 }
 
 type Life = Awaited<ReturnType<typeof begun>>
@@ -127,7 +149,52 @@ describe('an idle log does not keep the redo log from using its files again', ()
   })
 })
 
+const goings: readonly (readonly [string, (life: Life) => unknown])[] = [
+  ['is deleted', ({ store }) => { store.remove(idleId, 0) }],
+  ['is set aside', ({ store }) => { store.setAside(idleId, 0) }],
+]
+
+describe('a topic that goes while what the redo log has of it is brought to its segments', () => {
+  it.each(goings)('takes nothing else with it, whichever sync is under way when it %s', async (_how, go) => {
+    for (let moment = 0; moment < 40; moment++) {
+      const disk = new HeldDisk()
+      const life = await begun(disk)
+      life.fill(9)
+      await settled()
+      disk.hold()
+      for (let ended = 0; ended < moment; ended++) {
+        await life.write(30_000)
+        disk.endOne()
+        await settled()
+      }
+      go(life)
+      await settled()
+      disk.release()
+      await settled()
+      expect(life.store.directories().map(({ offline }) => offline), `after ${moment} syncs`).toEqual([undefined])
+      expect(life.fatalErrors).toEqual([])
+      await expectFlow(life)
+    }
+  })
+})
+
 describe('a flush', () => {
+  it.each(goings)('of all logs ends when one %s meanwhile, and so does a stop, in order', async (_how, go) => {
+    for (const ends of ['a flush', 'a stop']) {
+      const life = await begun()
+      life.fill(9)
+      const resume = life.files.stall()
+      await settled()
+      const ended = (ends === 'a flush' ? life.store.flush() : life.store.stop()).then(() => 'ended', String)
+      await settled()
+      go(life)
+      resume()
+      expect(await ended).toBe('ended')
+      await life.store.stop()
+      expect(life.files.stat('/data/.kafka_cleanshutdown'), ends).toBeDefined()
+    }
+  })
+
   it.each<[string, (life: Life) => unknown]>([['retention takes', expire], ['a deletion takes', ({ idle }) => { idle.deleteTo(idle.state.segments.at(-1)!.baseOffset) }]])('ends when %s what it waits for', async (_what, take) => {
     const life = await begun()
     // The sync of the first segment is under way, and does not end.
