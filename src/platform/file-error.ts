@@ -25,10 +25,17 @@ const words: Readonly<Record<string, string>> = {
 export function fileError(error: unknown, operation: string, path: string): MillraceError {
   if (isMillraceError(error)) return error
   const errno = errnoOf(error)
-  // A sync that finds no space (delayed allocation) has failed like any other: what it should have written is not there to be written again.
-  const code = (errno === undefined || operation === 'sync' ? undefined : codeOfErrno[errno]) ?? 'MR_FILE_FAILED'
+  const code = (errno === undefined || isFailedSync(operation, errno) ? undefined : codeOfErrno[errno]) ?? 'MR_FILE_FAILED'
   const said = errno === undefined ? undefined : words[errno]
   return new MillraceError(code, { operation, path, reason: errno ?? String(error) }, error, said === undefined ? undefined : `${operation} ${path}: ${said}`)
+}
+
+/**
+ * A sync that finds no space (delayed allocation) has failed like any other, of a file or of a directory: what it should have written is not there to be written
+ * again. A directory that is not there was not synced at all.
+ */
+function isFailedSync(operation: string, errno: string): boolean {
+  return operation === 'sync' || (operation === 'sync directory' && codeOfErrno[errno] === 'MR_FILE_NO_SPACE')
 }
 
 /** `ENOENT` and the like, if the error carries one. */

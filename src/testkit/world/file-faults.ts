@@ -176,8 +176,10 @@ export function nameOfFault(fault: FileFault): string {
   return `${fault.operation}: ${fault.error}${written}${fault.operation === 'sync' ? `, blocks ${fault.blocks ?? 'keep'}` : ''}`
 }
 
+/** A sync that finds no space has failed like any other, of a file or of a directory. */
 export function fileFailure(errno: Errno, operation: FileOperation): MillraceError {
-  return new MillraceError(operation.kind === 'sync' ? 'MR_FILE_FAILED' : codeOf[errno], { operation: operation.kind, path: operation.path, reason: errno })
+  const isFailedSync = operation.kind === 'sync' || (operation.kind === 'sync directory' && errno === 'ENOSPC')
+  return new MillraceError(isFailedSync ? 'MR_FILE_FAILED' : codeOf[errno], { operation: operation.kind, path: operation.path, reason: errno })
 }
 
 function matches(fault: FileFault, operation: FileOperation): boolean {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { fileError } from '../../../src/platform/file-error.ts'
 import { NodeFileSystem } from '../../../src/platform/node-file-system.ts'
+import { MemoryFileSystem } from '../../../src/testkit/world/memory-file-system.ts'
 
 it.skipIf(!existsSync('/proc/self'))('a directory in a file system that takes none is refused, and the call returns', () => {
   expect(() => { new NodeFileSystem().makeDirectory('/proc/none/at/all') }).toThrow(expect.objectContaining({ code: 'MR_FILE_NOT_FOUND' }))
@@ -46,4 +47,12 @@ it.each([
   expect(error.message).toMatch(/^open \/data\/x: /)
   expect(error.message).toMatch(remedy)
   expect(error.details['reason']).toBe(code)
+})
+
+it.each(['sync', 'sync directory'])('a %s that finds no space has failed: it is no lack of space that may be waited for, on a disk or a simulated one', operation => {
+  for (const code of ['ENOSPC', 'EDQUOT', 'EIO']) expect(fileError(Object.assign(new Error(code), { code }), operation, '/data').code, code).toBe('MR_FILE_FAILED')
+  const files = new MemoryFileSystem()
+  const file = files.open('/x', 'create')
+  files.faults.add({ operation: 'any', error: 'ENOSPC' })
+  expect(operation === 'sync' ? () => { file.syncNow() } : () => { files.syncDirectory('/') }).toThrow(expect.objectContaining({ code: 'MR_FILE_FAILED' }))
 })

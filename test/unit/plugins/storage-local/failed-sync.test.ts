@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { type TopicSettings } from '../../../../src/kernel/model/topic-settings.ts'
-import { append, makeBatch, newLog, readRecords } from '../../../../src/testkit/conformance/log-store-subject.ts'
+import { isMillraceError } from '../../../../src/kernel/errors/index.ts'
+import { append, makeBatch, newLog, newTopicId, readRecords } from '../../../../src/testkit/conformance/log-store-subject.ts'
 import { type FileFault } from '../../../../src/testkit/world/file-faults.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
+import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
 import { settled } from '../../../../src/testkit/world/settled.ts'
 import { makeStore, type TestStore } from './store-subjects.ts'
 
@@ -17,6 +19,36 @@ async function startedOn(files: MemoryFileSystem, redoBytesMax: number): Promise
 
 const numbered = (from: number, count: number): Uint8Array =>
   makeBatch(Array.from({ length: count }, (_, index) => ({ timestamp: 1000, value: `v${from + index}` })), { producerId: 1, producerEpoch: 0, baseSequence: from })
+
+async function startedWithTimers(files: MemoryFileSystem): Promise<TestStore & { readonly timers: ManualTimers }> {
+  const timers = new ManualTimers()
+  const made = makeStore({ files, timers, config: { redoBytesMax: 0, reserveBytes: 4096 } })
+  await made.store.start()
+  return { ...made, timers }
+}
+
+/** Logs that roll, are cut, lose records and are removed, with checkpoints between; until something fails. */
+async function worked(store: TestStore['store'], timers: ManualTimers): Promise<void> {
+  const attempt = (run: () => void): void => {
+    try {
+      run()
+    } catch (error) {
+      expect(isMillraceError(error), String(error)).toBe(true)
+    }
+  }
+  const id = { topic: 'worked', topicId: newTopicId(), partition: 0 }
+  attempt(() => { store.create(id, topicSettings({ segmentBytes: 300, indexIntervalBytes: 50 })) })
+  const log = store.find(id.topicId, 0)
+  if (log === undefined) return
+  const acts: (() => void)[] = [
+    () => { for (let index = 0; index < 30; index += 3) append(log, numbered(index, 3)) },
+    () => { log.raiseHighWatermark(log.flushedOffset) }, () => { timers.advance(61_000) }, () => { log.deleteTo(9) }, () => { log.truncateTo(15) }, () => { store.remove(id.topicId, 0) },
+  ]
+  for (const act of acts) {
+    attempt(act)
+    await settled()
+  }
+}
 
 /** What a start after a kill serves, and what one after a power cut finds that comes when more was appended and synced. */
 async function lives(settings: Partial<TopicSettings>, redoBytesMax: number, fault: FileFault, systemDown: boolean) {
@@ -84,6 +116,29 @@ test.each(['EIO', 'ENOSPC'] as const)('a cut that was not synced (%s) takes the 
   expect(heir.store.find(log.id.topicId, 0)!.endOffset).toBe(3)
   const found = await startedOn(killed.afterCrash({ keepUnsynced: 'none' }), 0)
   expect(found.store.find(log.id.topicId, 0)!.endOffset).toBe(3)
+})
+
+test.each(['EIO', 'ENOSPC'] as const)('a directory that could not be synced (%s) is out of service, whichever sync it was, and is not synced again', async error => {
+  for (let skip = 0; ; skip++) {
+    const files = new MemoryFileSystem()
+    const { store, timers } = await startedWithTimers(files)
+    const syncs: string[] = []
+    const syncDirectory = files.syncDirectory.bind(files)
+    files.syncDirectory = path => {
+      if (files.faults.failures === 0) syncs.length = 0
+      syncs.push(path)
+      syncDirectory(path)
+    }
+    files.faults.add({ operation: 'sync directory', path: /^\/data/, error, times: 1, skip })
+    await worked(store, timers)
+    if (files.faults.failures === 0) {
+      expect(skip).toBeGreaterThan(8)
+      return
+    }
+    const [failed, ...later] = syncs
+    expect(store.directories()[0]!.offline, `sync ${skip}`).toContain(error)
+    expect(later, `sync ${skip}`).not.toContain(failed)
+  }
 })
 
 /** Three records, and nothing that tells that no sync failed. */
