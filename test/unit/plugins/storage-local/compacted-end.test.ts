@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { putKeys, recordsOfTable, settleTable, tableDirectory, tableOn } from './table-log.ts'
+import { newTopicId } from '../../../../src/testkit/conformance/log-store-subject.ts'
+import { putKeys, recordsOfTable, settleTable, tableDirectory, tableOn, tableSettings } from './table-log.ts'
 
 describe('a log that was cut within what was compacted, so that its last segment has gaps', () => {
   it.each(['.index', '.timeindex'] as const)('keeps all that is left of it when it is stopped, loses its %s, and the power is cut after the next start', async suffix => {
@@ -47,6 +48,28 @@ describe('a log that was cut within what was compacted, so that its last segment
         expect(again.logger.lines.filter(({ level }) => level === 'error')).toEqual([])
         expect(files.list(tableDirectory).filter(name => name.includes('set-aside'))).toEqual([])
       }
+    }
+  })
+
+  // Where the cut is the end of a compacted segment nothing of that one goes, and it is appended to again.
+  it.each([['by the redo log', 1 << 20], ['by syncs in its segments', 0]])('loses nothing of what is left, nor of what is appended then and flushed %s, when recovery points are written for another log and the power is cut', async (_what, redoBytesMax) => {
+    for (let cut = 1; cut < 48; cut++) {
+      const life = await tableOn(undefined, { config: { redoBytesMax } })
+      const other = life.store.create({ topic: 'other', topicId: newTopicId(), partition: 0 }, tableSettings)
+      putKeys(other, 3)
+      putKeys(life.log, 48, { keys: 4 })
+      await life.store.flush()
+      life.log.raiseHighWatermark(life.log.endOffset)
+      await life.store.compact()
+      life.log.truncateTo(cut)
+      putKeys(life.log, cut % 3, { keys: 4, from: 100 })
+      await life.store.flush()
+      other.truncateTo(other.endOffset - 1)
+      const left = await recordsOfTable(life.log)
+      const files = life.files.afterCrash({ keepUnsynced: 'none' })
+      const again = await tableOn(files, { timers: life.timers, config: { redoBytesMax } })
+      expect(await recordsOfTable(again.log), `cut at ${cut}`).toEqual(left)
+      expect(files.list(tableDirectory).filter(name => name.includes('set-aside'))).toEqual([])
     }
   })
 })
