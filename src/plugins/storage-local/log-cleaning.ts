@@ -142,12 +142,12 @@ export class LogCleaning {
       if (!changed) return log.guard(() => cleaned.discard())
       await cleaned.finish()
       this.check(...group)
+      swapSegments(log, group, cleaned)
     } catch (error) {
       const told = log.home.fault(error)
       if (log.failure === undefined) log.guard(() => cleaned.discard())
       throw told
     }
-    swapSegments(log, group, cleaned)
   }
 
   /** Gives whether anything is not as it was. */

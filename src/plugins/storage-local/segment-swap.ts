@@ -14,7 +14,7 @@ import { type LogState } from './log-state.ts'
  *   the other `.swap` files take their names; synced
  *
  * So at each moment the old segments are there, or the new one, with a sign beside it that some of those that it replaces may still be there. `finishSwaps` goes by that, once it has proven
- * the new one by its `.sum.swap`. What fails before the new one takes its name is undone; what fails then takes the directory out of service, for what is in memory is no longer what is in the files.
+ * the new one by its `.sum.swap`. What fails before the new one takes its name is undone, and the caller discards what is still `.cleaned`; what fails then takes the directory out of service, for what is in memory is no longer what is in the files.
  * The old files are freed after `file.delete.delay.ms`, the first one's `.log` when nobody has it open; a read that is under way finds its segment released,
  * and begins anew. Gives the new segment.
  */
@@ -56,14 +56,13 @@ function nameSwap(log: LogState, first: Segment, cleaned: CleanedSegment): void 
     files.syncDirectory(log.directory)
   } catch (error) {
     const told = log.home.fault(error)
-    if (log.failure === undefined) log.wholly(() => undoSwap(log, first, cleaned))
+    if (log.failure === undefined) log.wholly(() => undoSwap(log, first))
     throw told
   }
 }
 
-function undoSwap(log: LogState, first: Segment, cleaned: CleanedSegment): void {
+function undoSwap(log: LogState, first: Segment): void {
   for (const suffix of [...cleanedSuffixes].reverse()) log.world.files.remove(`${first.path(suffix)}.swap`)
-  cleaned.discard()
 }
 
 /** Takes the files of a segment out of sight; of the first one what is beside it, for its name is the new one's. Producers at its beginning are those at the beginning of the new one. */

@@ -45,8 +45,13 @@ export class CleanedSegment {
     this.indexes = SegmentIndexes.empty(facts.baseOffset)
     this.sums = new SegmentSums(world, this.path('.sum'), facts.sumHeader, facts.baseOffset)
     this.file = this.files.open(this.path('.log'), 'ensure')
-    this.file.truncate(0)
-    this.sums.begin()
+    try {
+      this.file.truncate(0)
+      this.sums.begin()
+    } catch (error) {
+      this.discard()
+      throw error
+    }
   }
 
   path(suffix: SegmentSuffix): string { return `${this.facts.directory}/${segmentFileName(this.facts.baseOffset, suffix)}${stage}` }
