@@ -7,6 +7,7 @@ import { SyncPace, type SyncMode } from './core/sync-pace.ts'
 import { RedoFiles, type RedoFile } from './io/redo-files.ts'
 
 const settleAgainAfterMs = 1000
+const nobody: readonly RedoMember[] = []
 
 /** A log, as the redo log knows it. */
 export interface RedoMember {
@@ -129,6 +130,8 @@ export class RedoLog {
 
   /** Durably: what was appended at or above `offset` is void. Before the segments are cut. */
   reset(log: RedoMember, offset: number): void {
+    // Even where nothing is to be written: behind what is appended next it would say that this is on the disk.
+    this.barriers.delete(log)
     if (!this.knows(log)) return
     this.letGo(log)
     this.mark(log, 'reset', offset)
@@ -137,6 +140,7 @@ export class RedoLog {
 
   /** Durably: the log is removed. Before its directory is renamed. */
   removed(log: RedoMember): void {
+    this.barriers.delete(log)
     if (!this.knows(log)) return
     this.letGo(log)
     try {
@@ -157,7 +161,6 @@ export class RedoLog {
 
   /** What the log has in groups that are not on the disk yet is answered no more. */
   private letGo(log: RedoMember): void {
-    this.barriers.delete(log)
     log.underwayStart = log.groupStart = -1
     this.members = this.members.filter(member => member !== log)
     this.late = this.late.filter(({ member }) => member !== log)
@@ -166,7 +169,7 @@ export class RedoLog {
   private get isUnderway(): boolean { return this.underwayFile !== undefined }
 
   private knows(log: RedoMember): boolean {
-    return !this.stopped && (log.groupStart >= 0 || log.underwayStart >= 0 || this.ring.holds(log))
+    return !this.stopped && (log.groupStart >= 0 || log.underwayStart >= 0 || this.ring.names(log))
   }
 
   /** Writes the group at hand with a last entry, and waits for it. */
@@ -233,7 +236,7 @@ export class RedoLog {
 
   private commit(): void {
     if (this.stopped || this.isUnderway || this.group.isEmpty) return
-    this.addBarriers()
+    const told = this.addBarriers()
     if (!this.ring.hasRoom(this.group.sizeBytes)) return this.refuseAll()
     const members = this.members
     this.members = this.underway
@@ -244,7 +247,7 @@ export class RedoLog {
     }
     let sequence: number
     try {
-      sequence = this.write(members)
+      sequence = this.write(members, told)
     } catch (error) {
       return this.notWritten(members, error)
     }
@@ -253,19 +256,25 @@ export class RedoLog {
     this.sync(this.underwayFile, sequence)
   }
 
-  private addBarriers(): void {
+  /** Gives the logs of those that found room in the group at hand. */
+  private addBarriers(): readonly RedoMember[] {
+    if (this.barriers.size === 0) return nobody
+    const told: RedoMember[] = []
     for (const [log, offset] of this.barriers) {
-      if (!this.group.addMark('barrier', log.topicIdBytes, log.partition, offset)) return
+      if (!this.group.addMark('barrier', log.topicIdBytes, log.partition, offset)) break
       this.barriers.delete(log)
+      told.push(log)
     }
+    return told
   }
 
-  private write(members: readonly RedoMember[]): number {
+  private write(members: readonly RedoMember[], told = nobody): number {
     this.count('groups')
     this.count('bytes', this.group.sizeBytes)
     const sequence = this.ring.write(this.group)
-    const { logs } = this.ring.current!
+    const { logs, barriers } = this.ring.current!
     for (const member of members) logs.set(member, member.groupEnd)
+    for (const member of told) barriers.add(member)
     return sequence
   }
 

@@ -22,6 +22,8 @@ export interface RedoFile<Log> {
   position: number
   /** The logs that have batches here, with the end of the last one. */
   readonly logs: Map<Log, number>
+  /** The logs that have a barrier here: it keeps no file needed, and yet it counts at a start for as long as the file does. */
+  readonly barriers: Set<Log>
 }
 
 export interface RedoFilesOptions {
@@ -95,6 +97,7 @@ export class RedoFiles<Log> {
     next.firstSequence = this.nextSequence
     next.position = 0
     next.logs.clear()
+    next.barriers.clear()
     this.current = next
     return true
   }
@@ -128,11 +131,23 @@ export class RedoFiles<Log> {
 
   /** Whether a group that a crash might find needed has a batch of the log: until a later one on the disk says otherwise, that is one in a file that leaves too. */
   holds(log: Log): boolean {
-    return this.current?.logs.has(log) === true || this.full.some(file => file.logs.has(log)) || this.leaving.some(({ file }) => file.logs.has(log))
+    return this.isAmongNeeded(({ logs }) => logs.has(log))
+  }
+
+  /** Whether such a group has a batch or a barrier of the log. */
+  names(log: Log): boolean {
+    return this.isAmongNeeded(({ logs, barriers }) => logs.has(log) || barriers.has(log))
+  }
+
+  private isAmongNeeded(has: (file: RedoFile<Log>) => boolean): boolean {
+    return (this.current !== undefined && has(this.current)) || this.full.some(has) || this.leaving.some(({ file }) => has(file))
   }
 
   forget(log: Log): void {
-    for (const { logs } of this.all()) logs.delete(log)
+    for (const { logs, barriers } of this.all()) {
+      logs.delete(log)
+      barriers.delete(log)
+    }
   }
 
   /** What the log has here at and above the offset is void, as the last group says. What is below may be in that group too, and is void when the log is cut again. */
@@ -199,7 +214,7 @@ export class RedoFiles<Log> {
       return this.notMade(file, failure)
     }
     this.making = false
-    this.free.push({ file, generation: 0, firstSequence: 0, position: 0, logs: new Map() })
+    this.free.push({ file, generation: 0, firstSequence: 0, position: 0, logs: new Map(), barriers: new Set() })
   }
 
   private notMade(file: File | undefined, error: unknown): void {
