@@ -28,7 +28,7 @@ const found: readonly (readonly [site: string, protocol: string, seed: number])[
   ['plugins/storage-local/log-directory.ts LogDirectory.mark syncDirectory', 'topic delete', 3],
   ['plugins/storage-local/io/cleaned-segment.ts synced sync', 'compaction', 1],
   ['plugins/storage-local/log-loader.ts LogLoader.keep syncNow', 'start after a failure', 2],
-  ['plugins/storage-local/log-loader.ts finishLog syncDirectory', 'two data directories, stop and start', 1],
+  ['plugins/storage-local/log-finish.ts finishLog syncDirectory', 'two data directories, stop and start', 1],
   ['plugins/coordination-single/io/witness-file.ts WitnessFile.create syncDirectory', 'metadata and its witness', 1],
   ['plugins/coordination-single/io/witness-file.ts WitnessFile.write sync', 'metadata, start after a power cut', 1],
 ]

@@ -11,6 +11,7 @@ import { type Segment } from './io/segment.ts'
 import { setAsideFile } from './io/set-aside.ts'
 import { syncPath } from './io/sync-path.ts'
 import { recoverEpochs } from './epoch-recovery.ts'
+import { sideSuffixes } from './log-finish.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { LogRecovery, discardSegment, durableTo } from './log-recovery.ts'
 import { type LogState } from './log-state.ts'
@@ -46,21 +47,6 @@ export function loadLog(log: LogState, known: KnownOfLog): LoadReport {
   }
 }
 
-/** Makes durable what the next start wants to find beside the segments: the ends of the indexes, the producers' state. */
-export function finishLog(log: LogState): void {
-  for (const segment of log.segments) {
-    if (segment.sidesSynced) continue
-    segment.writeFinalSides()
-    for (const suffix of sideSuffixes) syncPath(log.world.files, segment.path(suffix))
-  }
-  log.active.indexedTo = log.end
-  writeProducerSnapshot(log, log.end, true)
-  log.world.files.syncDirectory(log.directory)
-}
-
-/** What a start wants to find beside a segment. */
-const sideSuffixes = ['.index', '.timeindex', '.sum'] as const
-
 class LogLoader {
   private readonly log: LogState
   private readonly known: KnownOfLog
@@ -69,6 +55,8 @@ class LogLoader {
   private redoneBytes = 0
   /** The index files of the active segment are as they should be. */
   private indexesFiled = true
+  /** They were so before this start, and the stop was clean. */
+  private indexesAsLeft = false
   /** As the file has them. */
   private filedEpochs: readonly EpochEntry[] = []
   /** The scan takes the batches that it checks into the producers' state. */
@@ -104,6 +92,7 @@ class LogLoader {
     if (!this.replaysProducers) recoverProducers(log, log.end)
     if (!known.clean) this.keep()
     this.tidySnapshots()
+    if (this.indexesAsLeft && snapshotOffsets(log).includes(log.end)) log.markFinished()
     return { scannedBytes: this.scannedBytes, cutBytes: this.cutBytes, redoneBytes: this.redoneBytes }
   }
 
@@ -265,6 +254,7 @@ class LogLoader {
     last.open(loaded.indexes, loaded.rebuilt === undefined, loaded.sure)
     last.trustFrom(last.sizeBytes, last.endOffset)
     last.resumeSums()
+    this.indexesAsLeft = loaded.rebuilt === undefined
     this.indexesFiled = loaded.rebuilt === undefined || (loaded.problem === undefined && this.fileSides(last))
     last.markSynced()
     this.checkEnd(last.endOffset)
@@ -328,6 +318,7 @@ class LogLoader {
   /** Nothing of the log is left at or above its start: it goes on there. */
   private startAnew(): void {
     const { log } = this
+    this.indexesAsLeft = false
     for (const segment of log.segments.splice(0)) discardSegment(log, segment)
     log.segments = [log.createSegment(log.start)]
     log.active.markSynced()

@@ -66,6 +66,7 @@ export class LogState {
   /** Told when `failure` is set, to end what is under way. */
   readonly onFailure: ((error: Error) => void)[] = []
   private epochChangesWritten = -1
+  private finished: readonly unknown[] = []
   /** A look-up is under way that is done again where it meets damage. */
   private looksTwice = false
 
@@ -78,6 +79,21 @@ export class LogState {
     this.epochFile = new CheckpointFile(world.files, directory, 'leader-epoch-checkpoint', `leader epochs of ${id.topicId} ${id.partition}`)
     this.producers = new ProducerState(id, world.clock.wallMs())
     this.reader = new BatchReader(world.compression)
+  }
+
+  /** What the next start wants to find beside the active segment is on the disk, as it is now. */
+  markFinished(): void {
+    this.finished = this.place()
+  }
+
+  /** Nothing has changed since `markFinished` that those files tell of. */
+  get isFinished(): boolean {
+    const place = this.place()
+    return this.finished.length > 0 && this.finished.every((each, index) => each === place[index])
+  }
+
+  private place(): readonly unknown[] {
+    return [this.active, this.end, this.start, this.truncations]
   }
 
   get active(): Segment {
