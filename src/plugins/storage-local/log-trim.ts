@@ -92,30 +92,49 @@ function keepEpochs(log: LogState): void {
   log.home.spend(() => log.writeEpochs())
 }
 
-/** What a sweep is about to do with one log: it has been decided, and the log start moved, but no file touched. */
+/** What a sweep is about to do with one log. It has been decided, and the epochs kept: nothing else has changed but what was rolled. */
 export interface SweepPlan {
   readonly log: LogState
   readonly sync: LogSync
-  /** The log start was raised: segments go. */
-  readonly expired: boolean
+  /** Where the log is to begin, where that is above its start now. */
+  readonly start: number | undefined
   readonly rolled: boolean
+  /** Of the log, at the time: what was cut since makes the plan void. */
+  readonly truncations: number
 }
 
-/** Forgets idle producers, rolls by time, and decides what retention takes. The caller makes the new log start durable, then calls `finishSweep`. */
+/** Forgets idle producers, rolls by time, and decides what retention takes. Then comes `raiseStarts`, then `finishSweep`; the log goes on between them. */
 export function beginSweep(log: LogState, sync: LogSync, nowMs: number): SweepPlan | undefined {
   if (log.failure !== undefined || !log.configured) return undefined
-  log.producers.expire(nowMs, log.world.producerExpirationMs)
-  const { segments, settings } = log
-  const limits = { sizeBytes: log.sizeBytes, startOffset: log.start, highWatermark: log.watermark, nowMs }
-  const expired = expiredSegments(segments.map(segment => aging(segment, nowMs - settings.retentionMs)), limits, settings)
-  const rolled = expired === segments.length || mayCloseByTime(log.active, settings, nowMs)
-  if (rolled) log.home.spend(() => roll(log, sync, log.end))
-  if (expired > 0) {
-    log.guard(() => keepEpochs(log))
-    log.start = Math.max(log.start, log.segments[expired]!.baseOffset)
-    log.epochs.truncateStart(log.start)
+  return log.guard(() => {
+    log.producers.expire(nowMs, log.world.producerExpirationMs)
+    const { segments, settings } = log
+    const limits = { sizeBytes: log.sizeBytes, startOffset: log.start, highWatermark: log.watermark, nowMs }
+    const expired = expiredSegments(segments.map(segment => aging(segment, nowMs - settings.retentionMs)), limits, settings)
+    const rolled = expired === segments.length || mayCloseByTime(log.active, settings, nowMs)
+    if (rolled) log.home.spend(() => roll(log, sync, log.end))
+    if (expired > 0) keepEpochs(log)
+    const start = expired > 0 ? log.segments[expired]!.baseOffset : undefined
+    return expired > 0 || rolled ? { log, sync, start, rolled, truncations: log.truncations } : undefined
+  })
+}
+
+/**
+ * Raises the starts of logs of one directory, durably when it returns: what is deleted must not come back, and whoever asks for a deletion of the same
+ * records is told that they are gone. Gives the plans that hold still; throws with all starts as they were.
+ */
+export function raiseStarts(plans: readonly SweepPlan[], writeStarts: () => void): readonly SweepPlan[] {
+  const valid = plans.filter(({ log, truncations }) => log.failure === undefined && log.truncations === truncations)
+  const before = valid.map(({ log }) => log.start)
+  for (const { log, start } of valid) log.start = Math.max(log.start, start ?? 0)
+  try {
+    writeStarts()
+  } catch (error) {
+    for (const [index, { log }] of valid.entries()) log.start = before[index]!
+    throw error
   }
-  return expired > 0 || rolled ? { log, sync, expired: expired > 0, rolled } : undefined
+  for (const { log } of valid) log.epochs.truncateStart(log.start)
+  return valid
 }
 
 /** A segment that seems to be older than `oldMs` is looked at again, by indexes that were checked: nothing is deleted on a guess. */

@@ -4,7 +4,7 @@ import { type Clock } from '../../kernel/ports/clock.ts'
 import { type SweepReport } from '../../kernel/ports/log-store.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { type LogDirectory } from './log-directory.ts'
-import { finishSweep, type SweepPlan } from './log-trim.ts'
+import { finishSweep, raiseStarts, type SweepPlan } from './log-trim.ts'
 import { type SegmentedLog } from './segmented-log.ts'
 
 /** A slice that has taken so long is ended. */
@@ -26,20 +26,20 @@ export interface RetentionSweepParts {
   readonly logger: Logger
   /** Directories in service. */
   readonly serving: () => readonly LogDirectory[]
-  /** Runs work on a directory; what fails has taken it out of service, or is tried again next time. Gives whether it went well. */
-  readonly attempt: (home: LogDirectory, run: () => void) => boolean
+  /** Runs work on a directory; what fails has taken it out of service, or is tried again next time. */
+  readonly attempt: (home: LogDirectory, run: () => void) => void
 }
 
 /**
  * Rounds over all logs, in slices: a thousand logs that roll, or lose segments, at the same moment are thousands of calls on files. A round decides what
- * goes, log by log, and raises the log starts; makes these durable, once, since what is deleted must not come back; then takes the files out
- * of sight, log by log. A crash in between leaves logs that begin lower, or files that the next start takes away.
+ * goes, log by log; raises the starts of those logs, durably and at once; then takes the files out of sight, log by log. A crash in between leaves
+ * files that the next start takes away. Between two slices logs go on, and everything else may be done with them.
  */
 export class RetentionSweep {
   private readonly parts: RetentionSweepParts
   private looking: Placed[] = []
-  /** Decided, and their log starts are not durable. */
-  private raised: Planned[] = []
+  /** Decided, and nothing done. */
+  private expired: Planned[] = []
   /** Their log starts are durable, and their files there. */
   private freeing: Planned[] = []
 
@@ -61,15 +61,15 @@ export class RetentionSweep {
   }
 
   private get left(): number {
-    return this.looking.length + this.raised.length + this.freeing.length
+    return this.looking.length + this.expired.length + this.freeing.length
   }
 
   /** Gives whether files were touched. */
   private step(done: { segmentsDeleted: number, bytesDeleted: number, segmentsRolled: number }): boolean {
     const next = this.looking.pop()
     if (next !== undefined) return isInService(next) && this.look(next, done)
-    if (this.raised.length > 0) {
-      this.keepStarts()
+    if (this.expired.length > 0) {
+      this.raise()
       return true
     }
     const { log, home, plan } = this.freeing.shift()!
@@ -85,17 +85,20 @@ export class RetentionSweep {
     let plan: SweepPlan | undefined
     this.attempt(log, () => { plan = log.beginSweep(this.parts.clock.wallMs()) })
     if (plan?.rolled === true) done.segmentsRolled++
-    if (plan?.expired === true) this.raised.push({ log, home, plan })
+    if (plan?.start !== undefined) this.expired.push({ log, home, plan })
     return plan !== undefined
   }
 
-  private keepStarts(): void {
-    const { raised } = this
-    this.raised = []
-    for (const home of new Set(raised.map(each => each.home))) {
-      if (home.offline !== undefined) continue
-      // Where that fails the files stay, and the next round asks for the same.
-      if (this.parts.attempt(home, () => { home.writeCheckpoint('log starts') })) this.freeing.push(...raised.filter(each => each.home === home))
+  private raise(): void {
+    const expired = this.expired.filter(isInService)
+    this.expired = []
+    for (const home of new Set(expired.map(each => each.home))) {
+      const ours = expired.filter(each => each.home === home)
+      // Where that fails all stays, and the next round asks for the same.
+      this.parts.attempt(home, () => {
+        const raised = new Set(raiseStarts(ours.map(({ plan }) => plan), () => { home.writeCheckpoint('log starts') }))
+        this.freeing.push(...ours.filter(({ plan }) => raised.has(plan)))
+      })
     }
   }
 

@@ -250,14 +250,12 @@ export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, He
     for (const home of this.serving()) this.attempt(home, () => { run(home) })
   }
 
-  private attempt(home: LogDirectory, run: () => void): boolean {
+  private attempt(home: LogDirectory, run: () => void): void {
     try {
       run()
-      return true
     } catch (error) {
       if (!isMillraceError(home.fault(error))) throw error
       this.world.logger.warn('background work on a data directory failed', { path: home.path, reason: String(error) })
-      return false
     }
   }
 

@@ -119,3 +119,96 @@ describe('a sweep in slices', () => {
     }
   })
 })
+
+/** Logs of three epochs in segments of two batches each, of which retention takes all but the last three records; whoever looks at the clock finds that time has passed, so that a slice is one step. */
+async function slowly(): Promise<Life> {
+  const timers = new ManualTimers()
+  const files = new MemoryFileSystem({ clock: timers.clock })
+  const made = makeStore({ files, timers })
+  await made.store.start()
+  const now = timers.clock.wallMs()
+  const logs = [0, 1, 2].map(index => {
+    const log = made.store.create({ topic: `t${index}`, topicId: topicId(index), partition: 0 }, topicSettings({ retentionMs: 10_000, segmentBytes: 200 }))
+    for (let record = 0; record < 12; record++) append(log, makeBatch([{ timestamp: now + (record < 9 ? 0 : 90_000), value: 'x' }]), record >> 2)
+    return log
+  })
+  await made.store.flush()
+  for (const log of logs) log.raiseHighWatermark(12)
+  timers.advance(60_000)
+  await turns()
+  const monotonicMs = timers.clock.monotonicMs.bind(timers.clock)
+  Object.assign(timers.clock, { monotonicMs: () => {
+    timers.clock.advance(4)
+    return monotonicMs()
+  } })
+  return { ...made, files, timers, logs }
+}
+
+async function slicesOf(make: () => Promise<Life>): Promise<number> {
+  return sweepAll(await make()).slices
+}
+
+describe('between any two slices of a sweep', () => {
+  const cut = async (life: Life): Promise<TestStore> => {
+    const again = makeStore({ files: life.files.afterCrash({ keepUnsynced: 'none' }), timers: new ManualTimers() })
+    await again.store.start()
+    return again
+  }
+
+  it('a deletion of records that was answered is durable', async () => {
+    const slices = await slicesOf(slowly)
+    expect(slices).toBe(7)
+    for (let at = 1; at < slices; at++) for (const to of [1, 6, 8, 10]) {
+      const life = await slowly()
+      for (let slice = 0; slice < at; slice++) life.store.sweep()
+      for (const log of life.logs) log.deleteTo(to)
+      const again = await cut(life)
+      for (const { id } of life.logs) expect(again.store.find(id.topicId, 0)!.startOffset, `after slice ${at}, to ${to}`).toBeGreaterThanOrEqual(to)
+    }
+  })
+
+  it('a power cut takes no epoch of a record that is there', async () => {
+    const slices = await slicesOf(slowly)
+    for (let at = 1; at < slices; at++) {
+      const life = await slowly()
+      for (let slice = 0; slice < at; slice++) life.store.sweep()
+      // Closes a segment, so that what is beside it, the epochs too, goes to the disk.
+      for (const log of life.logs) for (let record = 0; record < 4; record++) append(log, makeBatch([{ timestamp: life.timers.clock.wallMs(), value: 'x' }]), 3)
+      await turns()
+      const again = await cut(life)
+      for (const { id } of life.logs) {
+        const log = again.store.find(id.topicId, 0)!
+        const ends = [0, 1, 2].map(epoch => Math.min(log.epochEnd(epoch).endOffset, log.endOffset))
+        expect(ends, `after slice ${at}, from ${log.startOffset}`).toEqual([4, 8, 12].map(end => Math.max(end, log.startOffset)))
+      }
+    }
+  })
+
+  it('what was cut and appended anew is not taken for what was looked at', async () => {
+    const slices = await slicesOf(slowly)
+    for (let at = 1; at < slices; at++) {
+      const life = await slowly()
+      for (let slice = 0; slice < at; slice++) life.store.sweep()
+      const cutTo = life.logs.map(log => Math.max(log.startOffset, 3))
+      for (const [index, log] of life.logs.entries()) {
+        log.truncateTo(cutTo[index]!)
+        while (log.endOffset < 12) append(log, makeBatch([{ timestamp: life.timers.clock.wallMs(), value: 'young' }]), 3)
+      }
+      await life.store.flush()
+      for (const log of life.logs) log.raiseHighWatermark(12)
+      sweepAll(life)
+      expect(life.logs.filter((log, index) => log.startOffset > cutTo[index]!).length, `after slice ${at}`).toBe(0)
+    }
+  })
+
+  it.each(['read', 'write', 'rename', 'sync'] as const)('a %s that fails takes the directory out of service, and is not tried again', async operation => {
+    const { slices } = sweepAll(await slowly())
+    for (let at = 0; at < slices; at++) {
+      const life = await slowly()
+      for (let slice = 0; slice < at; slice++) life.store.sweep()
+      life.files.faults.add({ operation, path: /t-|t[012]-|checkpoint/, error: 'EIO' })
+      for (let slice = at; slice < slices + 5; slice++) life.store.sweep()
+      if (life.files.faults.failures > 0) expect([life.files.faults.failures, life.store.directories()[0]!.offline === undefined], `after slice ${at}`).toEqual([1, false])
+    }
+  })
+})
