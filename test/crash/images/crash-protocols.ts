@@ -5,8 +5,8 @@ import { reclaims } from './protocols/reclaim-protocols.ts'
 import { recovering } from './protocols/recover-protocols.ts'
 import { restarting } from './protocols/restart-protocols.ts'
 import { several, slow } from './protocols/slow-protocols.ts'
-import { appending, cutting, directories, keeping, mixed } from './protocols/store-protocols.ts'
+import { appending, cutting, directories, keeping, mixed, slices } from './protocols/store-protocols.ts'
 import { troubles } from './protocols/trouble-protocols.ts'
 
 /** Every way in which files are changed. What is to survive a power cut and is not here yet is added here. */
-export const crashProtocols: readonly CrashProtocol[] = [...appending, ...keeping, ...cutting, ...compacting, ...directories, ...mixed, ...restarting, ...reclaims, ...troubles, ...slow, ...several, ...metadata, ...recovering]
+export const crashProtocols: readonly CrashProtocol[] = [...appending, ...keeping, ...slices, ...cutting, ...compacting, ...directories, ...mixed, ...restarting, ...reclaims, ...troubles, ...slow, ...several, ...metadata, ...recovering]

@@ -206,6 +206,26 @@ export class StoreStage {
     if (this.options.isTroubled !== true) for (const log of this.store.logs()) this.noteStart(log)
   }
 
+  /** One step of a round of retention. Gives whether some are left: anything may be done before the next one. */
+  sweepStep(): boolean {
+    const { clock } = this.timers
+    const monotonicMs = clock.monotonicMs.bind(clock)
+    // Whoever looks finds that time has passed, so that a slice is one step.
+    Object.assign(clock, { monotonicMs: () => {
+      clock.advance(4)
+      return monotonicMs()
+    } })
+    for (const log of this.store.logs()) {
+      this.raise(log)
+      this.ledger.change(log.id.topicId, log.id.partition, { startAtMost: log.highWatermark })
+    }
+    const { left } = this.store.sweep()
+    Reflect.deleteProperty(clock, 'monotonicMs')
+    // What a log says of its start is durable, between two steps too.
+    if (this.options.isTroubled !== true) for (const log of this.store.logs()) this.noteStart(log)
+    return left > 0
+  }
+
   remove({ id: { topicId, partition } }: PartitionLog): void {
     this.ledger.change(topicId, partition, { state: 'going' })
     if (this.attempt(() => { this.store.remove(topicId, partition) })) this.ledger.change(topicId, partition, { state: 'gone' })

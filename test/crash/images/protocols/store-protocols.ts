@@ -174,6 +174,22 @@ export const cutting: readonly CrashProtocol[] = [
   }),
 ]
 
+export const slices: readonly CrashProtocol[] = [false, true].map(isSlow => storeProtocol({
+  name: isSlow ? 'retention in slices, slow syncs' : 'retention in slices', vary: seed => ({ ...anyDisk(seed), isSlow }),
+  prepare: begun(3, { ...small, retentionMs: 1000 }),
+  run: async (stage, logs) => {
+    for (let round = 0; round < 3; round++) {
+      await putSome(stage, logs, 6)
+      await stage.turns(20)
+      for (let more = true; more;) {
+        more = stage.sweepStep()
+        if (stage.prng.chance(0.5)) await actByChance(stage, logs)
+      }
+      stage.advance(stage.prng.pick([6000, 61_000]))
+    }
+  },
+}))
+
 export const directories: readonly CrashProtocol[] = [
   storeProtocol({
     name: 'first start', vary: anyDisk, prepare: () => {},
