@@ -220,10 +220,14 @@ export class LogState {
     return Math.min(this.synced, Math.max(first.indexedTo, first.baseOffset))
   }
 
-  /** Writes the index entries of the active segment and makes them durable. `done` is called later, or at once where there are none. */
+  /**
+   * Writes the index entries of the active segment, and the epochs that begin below their end, and makes them durable. `done` is called later, or at once where there are no
+   * entries.
+   */
   syncIndexes(done: (error: unknown) => void): void {
     const { active, end } = this
     const { truncations } = active
+    this.writeEpochs()
     active.writeSides()
     active.syncSides(error => {
       // Of what a truncation took meanwhile, and of what came in its place, this sync says nothing.

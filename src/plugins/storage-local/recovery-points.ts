@@ -42,10 +42,7 @@ export class RecoveryPoints {
     this.due.clear()
     this.advancing = true
     try {
-      for (const log of logs) {
-        log.writeEpochs()
-        checkpointProducers(log)
-      }
+      for (const log of logs) checkpointProducers(log)
     } catch (error) {
       return this.finished(error)
     }
