@@ -3,7 +3,7 @@ import { formatBytes, formatDuration } from '../base/format-quantity.ts'
 import { suggestion } from '../base/suggestion.ts'
 import type { Admin, TopicDescription } from '../client/index.ts'
 import { compactionStateName } from '../kernel/config/compaction-state.ts'
-import { damagedOffsetsName } from '../kernel/config/damaged-offsets.ts'
+import { damagedOffsetsName, missingOffsetsName } from '../kernel/config/damaged-offsets.ts'
 import { configWarning } from '../kernel/config/check-config.ts'
 import { limitsSaid } from '../kernel/config/describe-configs.ts'
 import { type StoreLimits } from '../kernel/config/store-limits.ts'
@@ -11,7 +11,7 @@ import { topicConfigs } from '../kernel/config/topic-config-table.ts'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
 import { describeConfigsApi, describeLogDirsApi, kafkaErrors } from '../wire/index.ts'
 import { compactionOf, printCompaction, type ReplicaCompaction } from './compaction-report.ts'
-import { damageLine, damageOf, type DamagedOffsets } from './damage-report.ts'
+import { damageLine, damageOf, missingLine, missingOf, type DamagedOffsets } from './damage-report.ts'
 import { plural, print, printTable } from './output.ts'
 import { offlineReason } from './shown.ts'
 
@@ -33,6 +33,8 @@ export interface PartitionReport {
   readonly problem: string | null
   /** Offsets that are damaged on the disk of a broker and not served; the others are. */
   readonly damaged: readonly Pick<DamagedOffsets, 'broker' | 'first' | 'last'>[]
+  /** Offsets whose records were on the disk of a broker before a power cut, and are not any more. */
+  readonly missing: readonly Pick<DamagedOffsets, 'broker' | 'first' | 'last'>[]
   /** Where the compaction of its replicas stands; empty where the topic is not compacted, or its brokers do not tell. */
   readonly compaction: readonly ReplicaCompaction[]
 }
@@ -74,10 +76,10 @@ export async function existingTopic(admin: Admin, name: string): Promise<TopicDe
 /** Everything about a topic. Rejects with MR_TOPIC_UNKNOWN. */
 export async function describeTopic(admin: Admin, name: string): Promise<TopicReport> {
   const topic = await existingTopic(admin, name)
-  const [offsets, sizes, described, damage, compaction] = await Promise.all([
-    offsetsOf(admin, topic), sizesOf(admin, topic), describeConfigs(admin, name), damageOf(admin, [topic]), compactionOf(admin, topic),
+  const [offsets, sizes, described, damage, missing, compaction] = await Promise.all([
+    offsetsOf(admin, topic), sizesOf(admin, topic), describeConfigs(admin, name), damageOf(admin, [topic]), missingOf(admin, [topic]), compactionOf(admin, topic),
   ])
-  const configs = described.filter((each) => each.name !== damagedOffsetsName && each.name !== compactionStateName)
+  const configs = described.filter((each) => ![damagedOffsetsName, missingOffsetsName, compactionStateName].includes(each.name))
   const partitions = topic.partitions.map((each): PartitionReport => {
     const known = offsets.get(each.partition) ?? noOffsets
     const { startOffset, endOffset } = known instanceof Error ? noOffsets : known
@@ -86,6 +88,7 @@ export async function describeTopic(admin: Admin, name: string): Promise<TopicRe
       startOffset, endOffset, records: startOffset === null || endOffset === null ? null : endOffset - startOffset, sizeBytes: sizes?.get(each.partition) ?? null,
       problem: known instanceof Error ? known.message : each.leaderId < 0 ? offlineReason(each) : null,
       damaged: damage.filter(({ partition }) => partition === each.partition).map(({ broker, first, last }) => ({ broker, first, last })),
+      missing: missing.filter(({ partition }) => partition === each.partition).map(({ broker, first, last }) => ({ broker, first, last })),
       compaction: compaction.get(each.partition) ?? [],
     }
   })
@@ -226,7 +229,7 @@ async function sizesOf(admin: Admin, topic: TopicDescription): Promise<Map<numbe
 
 /** As `cluster status` has it: every partition is served whole, by all of its replicas. */
 export function isWell({ partitions }: TopicReport): boolean {
-  return partitions.every((each) => each.problem === null && each.damaged.length === 0 && inSync(each).length === each.replicas.length)
+  return partitions.every((each) => each.problem === null && each.damaged.length === 0 && each.missing.length === 0 && inSync(each).length === each.replicas.length)
 }
 
 export function printTopic(report: TopicReport, allConfigs: boolean): void {
@@ -245,6 +248,7 @@ export function printTopic(report: TopicReport, allConfigs: boolean): void {
   )
   for (const { partition, problem } of report.partitions) if (problem !== null) print(`${pc.red('not served')}: partition ${partition}: ${problem}`)
   for (const { partition, damaged } of report.partitions) for (const each of damaged) print(`${pc.red('damaged')}: ${damageLine({ topic: report.name, partition, ...each })}`)
+  for (const { partition, missing } of report.partitions) for (const each of missing) print(`${pc.red('missing')}: ${missingLine({ topic: report.name, partition, ...each })}`)
   printCompaction(report.partitions)
   const configs = report.configs.filter((each) => allConfigs || each.source !== 'default')
   print('')

@@ -56,7 +56,7 @@ describe('where a batch of one partition is damaged, and the log of another', ()
 
   it('cluster status names both and ends with 1', async () => {
     const { code, stdout, stderr } = await cli('cluster', 'status')
-    expect([code, stdout]).toEqual([1, expect.stringContaining('not all well')])
+    expect([code, stdout]).toEqual([1, expect.stringContaining('not all well: 1 partition not served, 1 partition with replicas that are not in sync, 1 damaged place\n')])
     expect(stderr).toContain('warning: load-1: offset 0 is damaged on the disk of broker 1')
     expect(jsonOf(await cli('cluster', 'status', '-o', 'json'))).toMatchObject({
       leaderless: 1, notServed: [{ topic: 'load', partition: 2 }], damaged: [{ topic: 'load', partition: 1, broker: 1, first: 0, last: 0 }],

@@ -3,7 +3,7 @@ import pc from 'picocolors'
 import type { Admin, ClusterDescription, TopicDescription } from '../../client/index.ts'
 import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
 import { plural, print, printJson, printTable, printWarning } from '../output.ts'
-import { damageLine, damageOf, type DamagedOffsets } from '../damage-report.ts'
+import { damageLine, damageOf, missingLine, missingOf, type DamagedOffsets } from '../damage-report.ts'
 import { clusterRecoverCommand } from './cluster-recover.ts'
 import { offlineReason } from '../shown.ts'
 import { notYetCommand } from './not-yet.ts'
@@ -19,7 +19,7 @@ const absent: Readonly<Record<string, string>> = {
 export function clusterCommand(program: Command): void {
   const cluster = program.command('cluster').summary('its state; recover lost or damaged metadata').description('Shows the cluster, and makes metadata again that is lost or damaged.')
   addNetworkOptions(cluster.command('status').summary('brokers, controller, and what is missing')
-    .description('Shows brokers, controller and counts of topics and partitions. Exit code 1 if a partition has no leader, not all of its replicas, or records that are damaged on a disk.'))
+    .description('Shows brokers, controller and counts of topics and partitions. Exit code 1 if a partition has no leader, not all of its replicas, or records that are damaged on a disk, or missing since a start.'))
     .action(async (flags: NetworkFlags) => { await withClient(flags, (_client, admin) => status(admin, flags)) })
   clusterRecoverCommand(cluster)
   for (const [name, what] of Object.entries(absent)) notYetCommand(cluster, name, what, 'cluster status shows what there is')
@@ -43,22 +43,25 @@ async function status(admin: Admin, flags: NetworkFlags): Promise<void> {
   const listed = await admin.listTopics({ includeInternal: true })
   const described = await admin.describeTopics(listed.map((each) => each.name))
   const health = healthOf(described)
-  const damaged = await damageOf(admin, described)
+  const [damaged, missing] = await Promise.all([damageOf(admin, described), missingOf(admin, described)])
   const { topics, partitions, leaderless, underReplicated, notServed } = health
   if (flags.output === 'json') {
     const brokers = cluster.brokers.map(({ id, host, port, rack }) => ({
       nodeId: id, host, port, rack, isController: id === cluster.controllerId, leaders: health.leaders.get(id) ?? 0, replicas: health.replicas.get(id) ?? 0,
     }))
-    printJson({ clusterId: cluster.clusterId, controllerId: cluster.controllerId, brokers, topics, partitions, leaderless, underReplicated, notServed, damaged })
+    printJson({ clusterId: cluster.clusterId, controllerId: cluster.controllerId, brokers, topics, partitions, leaderless, underReplicated, notServed, damaged, missing })
   } else {
-    printStatus(cluster, health, damaged)
+    printStatus(cluster, health, damaged, missing)
   }
-  if (leaderless > 0 || underReplicated > 0 || damaged.length > 0) process.exitCode = 1
+  if (leaderless > 0 || underReplicated > 0 || damaged.length > 0 || missing.length > 0) process.exitCode = 1
 }
 
-function printStatus(cluster: ClusterDescription, { topics, partitions, leaderless, underReplicated, notServed, leaders, replicas }: Health, damaged: readonly DamagedOffsets[]): void {
-  const allWell = leaderless === 0 && underReplicated === 0 && damaged.length === 0
-  print(`cluster ${pc.bold(cluster.clusterId ?? '(without an id)')}: ${plural(cluster.brokers.length, 'broker')}, ${plural(topics, 'topic')}, ${plural(partitions, 'partition')}, ${allWell ? pc.green('all replicas in sync') : pc.red('not all well')}`)
+function printStatus(cluster: ClusterDescription, { topics, partitions, leaderless, underReplicated, notServed, leaders, replicas }: Health, damaged: readonly DamagedOffsets[], missing: readonly DamagedOffsets[]): void {
+  const unwell = [
+    ...leaderless > 0 ? [`${plural(leaderless, 'partition')} not served`] : [], ...underReplicated > 0 ? [`${plural(underReplicated, 'partition')} with replicas that are not in sync`] : [],
+    ...damaged.length > 0 ? [plural(damaged.length, 'damaged place')] : [], ...missing.length > 0 ? [`${plural(missing.length, 'log')} with records missing`] : [],
+  ]
+  print(`cluster ${pc.bold(cluster.clusterId ?? '(without an id)')}: ${plural(cluster.brokers.length, 'broker')}, ${plural(topics, 'topic')}, ${plural(partitions, 'partition')}, ${unwell.length === 0 ? pc.green('all replicas in sync') : pc.red(`not all well: ${unwell.join(', ')}`)}`)
   print('')
   printTable(['broker', 'address', 'rack', 'leads', 'replicas', ''], cluster.brokers.map(({ id, host, port, rack }) => [
     id, `${host.includes(':') ? `[${host}]` : host}:${port}`, rack ?? '-', leaders.get(id) ?? 0, replicas.get(id) ?? 0, id === cluster.controllerId ? 'controller' : '',
@@ -68,6 +71,8 @@ function printStatus(cluster: ClusterDescription, { topics, partitions, leaderle
   if (notServed.length > namedMax) printWarning(`${notServed.length - namedMax} more are not served; -o json names them all`)
   for (const each of damaged.slice(0, namedMax)) printWarning(damageLine(each))
   if (damaged.length > namedMax) printWarning(`${damaged.length - namedMax} more places are damaged; -o json names them all`)
+  for (const each of missing.slice(0, namedMax)) printWarning(missingLine(each))
+  if (missing.length > namedMax) printWarning(`${missing.length - namedMax} more logs miss records; -o json names them all`)
   if (underReplicated > 0) printWarning(`${plural(underReplicated, 'partition has', 'partitions have')} replicas that are not in sync`)
 }
 

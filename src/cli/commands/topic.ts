@@ -29,7 +29,7 @@ export function topicCommand(program: Command): void {
     .option('--internal', 'topics of the cluster itself, too')
     .action(async (flags: NetworkFlags & { internal?: boolean }) => { await withClient(flags, (_client, admin) => list(admin, flags)) })
   addNetworkOptions(topic.command('describe').summary('partitions and settings of a topic').argument('<name>')
-    .description('Shows a topic: its partitions with leader, replicas, offsets and size, the settings that somebody set, and what has no effect here. Exit code 1 if a partition is not served, has not all of its replicas, or records that are damaged on a disk.'))
+    .description('Shows a topic: its partitions with leader, replicas, offsets and size, the settings that somebody set, and what has no effect here. Exit code 1 if a partition is not served, has not all of its replicas, or records that are damaged on a disk, or missing since a start.'))
     .option('--all', 'settings at their default, too')
     .action(async (name: string, flags: NetworkFlags & { all?: boolean }) => {
       await withClient(flags, async (_client, admin) => {

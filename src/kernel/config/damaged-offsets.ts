@@ -8,6 +8,9 @@ import { toldList } from './told-list.ts'
  */
 export const damagedOffsetsName = 'millrace.damaged.offsets'
 
+/** Under this name it tells, in the same way, of the ends of logs that a start did not find; in their place are, or come, other records. */
+export const missingOffsetsName = 'millrace.missing.offsets'
+
 /** What is known to be damaged of one partition of a topic. */
 export interface PartitionDamage {
   readonly partition: number
@@ -16,11 +19,20 @@ export interface PartitionDamage {
 
 /** What DescribeConfigs answers for it: what fits into `bytesMax`, from the first. */
 export function damagedOffsetsConfig(damage: readonly PartitionDamage[], bytesMax = Infinity): ConfigDescription {
+  return toldOf(damagedOffsetsName, damage, bytesMax, 'Offsets, as PARTITION:FIRST-LAST, that were found damaged on the disk of this broker and are not served. Its log says in which file and what to do. Cannot be set.')
+}
+
+/** The same of offsets whose records are missing. */
+export function missingOffsetsConfig(missing: readonly PartitionDamage[], bytesMax = Infinity): ConfigDescription {
+  return toldOf(missingOffsetsName, missing, bytesMax, 'Offsets, as PARTITION:FIRST-LAST, whose records this broker had before a power cut and did not find at its start: they are given to others. Its log says what to do. Cannot be set.')
+}
+
+function toldOf(name: string, damage: readonly PartitionDamage[], bytesMax: number, documentation: string): ConfigDescription {
   return {
-    name: damagedOffsetsName,
+    name,
     value: toldList(damage.flatMap(({ partition, ranges }) => ranges.map(({ first, last }) => `${partition}:${first}-${last}`)), bytesMax),
     source: 'default', readOnly: true, sensitive: false, type: 'list', synonyms: [],
-    documentation: 'Offsets, as PARTITION:FIRST-LAST, that were found damaged on the disk of this broker and are not served. Its log says in which file and what to do. Cannot be set.',
+    documentation,
   }
 }
 

@@ -107,6 +107,8 @@ export interface PartitionLog {
   readonly sizeBytes: number
   /** What is known to be damaged now, in the order in which it was found. Undefined for a store that does not look. */
   readonly damage?: readonly DamagedRange[]
+  /** What was on the disk before this start, is not there any more, and was not damaged but the end of the log: its offsets are given to others. Undefined where nothing is missing, or nobody would know. */
+  readonly missing?: DamagedRange | undefined
   /** Of a log of a compacted topic, in a store that compacts. */
   readonly compaction?: CompactionState | undefined
   /** One watcher; the replicator's. */

@@ -114,6 +114,14 @@ export class TopicLookup {
     })
   }
 
+  /** Offsets of a topic whose records the logs of this broker had before a power cut, and have not any more. */
+  missingOf({ id, partitions }: TopicImage): PartitionDamage[] {
+    return partitions.flatMap(({ partition }) => {
+      const range = this.replicator.replica(id, partition)?.log.missing
+      return range === undefined ? [] : [{ partition, ranges: [range] }]
+    })
+  }
+
   /** Where compaction stands of the logs that this broker has of a topic; empty for one that is not compacted. */
   compactionOf({ id, partitions }: TopicImage): PartitionCompaction[] {
     return partitions.flatMap(({ partition }) => {

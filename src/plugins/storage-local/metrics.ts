@@ -48,7 +48,7 @@ export function redoCounter(metrics: Metrics, path: string): CountRedo {
 
 /** What an operator sees of the integrity of the logs. `nowMs` is monotonic. */
 export function observeIntegrity(metrics: Metrics, integrity: IntegrityLedger, nowMs: () => number): void {
-  metrics.gauge('millrace_log_damaged_places', 'Places in segments that were found damaged since the start, and are not served.', () => integrity.damageCount)
+  metrics.gauge('millrace_log_damaged_places', 'Places in segments that are damaged and not served: found since the start, and not deleted or repaired. At most 1000 are kept in mind.', () => integrity.damageCount)
   metrics.gauge('millrace_log_partition_damaged_places', 'Places of a partition that are damaged and not served; of those alone that have some.', () => {
     const places = new Map<string, { readonly labels: Labels, value: number }>()
     for (const { topic, partition } of integrity.damages) {
@@ -59,6 +59,8 @@ export function observeIntegrity(metrics: Metrics, integrity: IntegrityLedger, n
     }
     return [...places.values()]
   })
+  metrics.gauge('millrace_log_partition_missing_records', 'Offsets of a partition whose records were on the disk before a power cut and were not found by this start; of those alone that miss some.',
+    () => integrity.lostTails.map(({ topic, partition, first, last }): GaugeSample => ({ labels: { topic, partition: String(partition) }, value: last - first + 1 })))
   const failed = (read: string): Counter => metrics.counter('millrace_log_failed_checks_total', 'Checks of bytes from the disk that failed, by whether it was the first read of them or the second. First ones without a second one are faults on the way.', { read })
   const counters = { first: failed('first'), second: failed('second') }
   integrity.onFailedCheck = read => { counters[read].add(1) }

@@ -204,7 +204,7 @@ export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, He
   get integrity(): IntegrityLedger { return this.logWorld.integrity }
 
   check(): Health {
-    return directoryHealth(this.directories(), this.homes.filter(home => home.full).map(home => home.path), this.logWorld.integrity.damages, this.cleaner.uncleanable().map(({ log, reason }) => ({ ...log.id, reason })))
+    return directoryHealth(this.directories(), this.homes.filter(home => home.full).map(home => home.path), this.logWorld.integrity.damages, this.cleaner.uncleanable().map(({ log, reason }) => ({ ...log.id, reason })), this.integrity.lostTails)
   }
 
   private async stopAll(): Promise<void> {

@@ -44,6 +44,7 @@ export class SegmentedLog implements PartitionLog {
   get lastEpoch(): number { return this.state.epochs.lastEpoch }
   get sizeBytes(): number { return this.state.sizeBytes }
   get damage(): readonly DamagedRange[] { return this.state.world.integrity.of(this.state.id) }
+  get missing(): DamagedRange | undefined { return this.state.world.integrity.lostTailOf(this.state.id) }
   get compaction(): CompactionState | undefined { return this.state.world.compactionOf(this.state.id) }
   get watcher(): LogWatcher | undefined { return this.state.watcher }
   set watcher(watcher: LogWatcher | undefined) { this.state.watcher = watcher }
@@ -165,6 +166,7 @@ function tellMissing(log: LogState): void {
   const { id: { topic, partition }, end, missingTo, directory, settings } = log
   log.missingTo = 0
   if (missingTo === 0 || settings.durability !== 'fsync') return
+  log.world.integrity.lostTail({ topic, partition, first: end, last: missingTo - 1 }, log)
   log.world.logger.error('records that were on the disk are not there any more: the log ends below its high watermark, and their offsets are given to others', {
     topic, partition, path: directory, end, highWatermark: missingTo,
     remedy: 'was an older copy of the directory put here? Stop the broker and put the newer one back; or else look at the disk, and produce what is missing again',

@@ -1,5 +1,5 @@
 import { compactionStateConfig, compactionStateName } from '../../../kernel/config/compaction-state.ts'
-import { damagedOffsetsConfig } from '../../../kernel/config/damaged-offsets.ts'
+import { damagedOffsetsConfig, missingOffsetsConfig } from '../../../kernel/config/damaged-offsets.ts'
 import {
   brokerValuesOf, type ConfigDescription, describeBrokerConfigs, describeTopicConfigs,
 } from '../../../kernel/config/describe-configs.ts'
@@ -27,7 +27,7 @@ type Answer = Response['results'][number]
  * DescribeConfigs v1-4: every setting of topics and brokers, those at their default included, with source, synonyms and type (quirk 21). No
  * keys, or none at all, mean all. A broker answers for itself; the empty name means the defaults of all brokers, of which none are set,
  * since no setting of a broker can be changed while it runs. Of a topic with offsets that are damaged here there is one that says so, and one
- * that says where its compaction stands: see `damaged-offsets` and `compaction-state`.
+ * of ends that are missing, and one that says where its compaction stands: see `damaged-offsets` and `compaction-state`.
  */
 export class DescribeConfigsHandler implements ProtocolHandler {
   readonly apiKey = 32
@@ -37,9 +37,9 @@ export class DescribeConfigsHandler implements ProtocolHandler {
   private readonly nodeId: number
   private readonly broker: BrokerValue
   private readonly limits: StoreLimits
-  private readonly topics: Pick<TopicLookup, 'damageOf' | 'compactionOf'>
+  private readonly topics: Pick<TopicLookup, 'damageOf' | 'missingOf' | 'compactionOf'>
 
-  constructor(metadata: ClusterMetadata, settings: BrokerSettings, topics: Pick<TopicLookup, 'damageOf' | 'compactionOf'>) {
+  constructor(metadata: ClusterMetadata, settings: BrokerSettings, topics: Pick<TopicLookup, 'damageOf' | 'missingOf' | 'compactionOf'>) {
     this.metadata = metadata
     this.nodeId = settings.nodeId
     this.broker = brokerValuesOf(settings)
@@ -88,9 +88,14 @@ export class DescribeConfigsHandler implements ProtocolHandler {
   /** What is no setting, and told as one. */
   private statesOf(topic: TopicImage, keys: ReadonlySet<string> | undefined, bytesMax: number): ConfigDescription[] {
     const damage = this.topics.damageOf(topic)
+    const missing = this.topics.missingOf(topic)
     const compaction = this.topics.compactionOf(topic)
     const isCompactionTold = keys?.has(compactionStateName) === true ? compaction.length > 0 : compaction.some(({ failure }) => failure !== undefined)
-    return [...damage.length === 0 ? [] : [damagedOffsetsConfig(damage, bytesMax)], ...isCompactionTold ? [compactionStateConfig(compaction, bytesMax)] : []]
+    return [
+      ...damage.length === 0 ? [] : [damagedOffsetsConfig(damage, bytesMax)],
+      ...missing.length === 0 ? [] : [missingOffsetsConfig(missing, bytesMax)],
+      ...isCompactionTold ? [compactionStateConfig(compaction, bytesMax)] : [],
+    ]
   }
 }
 

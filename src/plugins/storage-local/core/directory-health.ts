@@ -1,6 +1,6 @@
 import { type Health } from '../../../kernel/ports/lifecycle.ts'
 import { type DirectoryStatus } from '../../../kernel/ports/log-store.ts'
-import { type LogDamage } from './integrity-ledger.ts'
+import { type LogDamage, type LostTail } from './integrity-ledger.ts'
 
 /** A log that could not be compacted. */
 export interface Uncleanable {
@@ -9,8 +9,8 @@ export interface Uncleanable {
   readonly reason: string
 }
 
-/** Failed when no data directory serves, degraded when one of several does not, a disk is full, records are damaged, or a log cannot be compacted. */
-export function directoryHealth(directories: readonly DirectoryStatus[], full: readonly string[] = [], damages: readonly LogDamage[] = [], uncleanable: readonly Uncleanable[] = []): Health {
+/** Failed when no data directory serves, degraded when one of several does not, a disk is full, records are damaged or missing, or a log cannot be compacted. */
+export function directoryHealth(directories: readonly DirectoryStatus[], full: readonly string[] = [], damages: readonly LogDamage[] = [], uncleanable: readonly Uncleanable[] = [], lost: readonly LostTail[] = []): Health {
   const offline = directories.filter((directory) => directory.offline !== undefined)
   const [first] = offline
   if (first === undefined && full.length > 0) {
@@ -19,7 +19,14 @@ export function directoryHealth(directories: readonly DirectoryStatus[], full: r
   const [damage] = damages
   if (first === undefined && damage !== undefined) {
     const { topic, partition, path, position } = damage
-    return { state: 'degraded', detail: `${damages.length} ${damages.length === 1 ? 'place' : 'places'} of logs are damaged and not served, the first is offset ${damage.first} of ${topic}-${partition} in ${path} at byte ${position}; restore the segments from a copy` }
+    return { state: 'degraded', detail: `${damages.length === 1 ? '1 place of a log is' : `${damages.length} places of logs are`} damaged and not served, the first is offset ${damage.first} of ${topic}-${partition} in ${path} at byte ${position}; restore the segments from a copy` }
+  }
+  const [tail] = lost
+  if (first === undefined && tail !== undefined) {
+    return {
+      state: 'degraded',
+      detail: `${lost.length === 1 ? '1 log misses' : `${lost.length} logs miss`} records that were on the disk before the power went, the first from offset ${tail.first} of ${tail.topic}-${tail.partition} up to ${tail.last}; their offsets are given to others: produce what is missing again (docs/damage.md)`,
+    }
   }
   const [failing] = uncleanable
   if (first === undefined && failing !== undefined) {

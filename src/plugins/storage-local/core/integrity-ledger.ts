@@ -11,7 +11,16 @@ export interface LogDamage {
   readonly reason: string
 }
 
-/** Of these each is listed; what comes beyond is only counted. */
+/** The end of a log that a start did not find, though a checkpoint knows that its records were on the disk. Their offsets are given to others. */
+export interface LostTail {
+  readonly topic: string
+  readonly partition: number
+  /** Offsets of what is missing. */
+  readonly first: number
+  readonly last: number
+}
+
+/** So many are listed, as long as they are not forgotten; one that comes beyond is told of alone. */
 const listedMax = 1000
 const none: readonly LogDamage[] = []
 
@@ -31,7 +40,7 @@ export class IntegrityLedger {
   onFailedCheck: (read: 'first' | 'second') => void = () => {}
   private readonly found = new Map<string, LogDamage>()
   private readonly report: (damage: LogDamage) => void
-  private count = 0
+  private readonly lost = new Map<string, { readonly tail: LostTail, readonly log: { readonly start: number } }>()
 
   /** `report` is told of each place once. */
   constructor(report: (damage: LogDamage) => void) {
@@ -40,15 +49,35 @@ export class IntegrityLedger {
 
   /** In the order in which they were found. */
   get damages(): readonly LogDamage[] { return [...this.found.values()] }
-  get damageCount(): number { return this.count }
+  get damageCount(): number { return this.found.size }
 
   /** Those of one log. */
   of({ topic, partition }: Pick<LogDamage, 'topic' | 'partition'>): readonly LogDamage[] {
     return this.found.size === 0 ? none : this.damages.filter(damage => damage.topic === topic && damage.partition === partition)
   }
 
+  /**
+   * The ends that a start did not find: until the log begins behind where they began, by retention or because somebody deleted the records there, is deleted, or
+   * the store stops.
+   */
+  get lostTails(): readonly LostTail[] {
+    for (const [key, { tail, log }] of this.lost) if (log.start > tail.first) this.lost.delete(key)
+    return Array.from(this.lost.values(), ({ tail }) => tail)
+  }
+
+  /** Of one log. */
+  lostTailOf({ topic, partition }: Pick<LostTail, 'topic' | 'partition'>): LostTail | undefined {
+    return this.lost.size === 0 ? undefined : this.lostTails.find(tail => tail.topic === topic && tail.partition === partition)
+  }
+
+  /** `log` is asked for its start as it is then. */
+  lostTail(tail: LostTail, log: { readonly start: number }): void {
+    this.lost.set(`${tail.topic}-${tail.partition}`, { tail, log })
+  }
+
   /** The log was deleted, or set aside: another one of its name is another log. */
   forgetLog(id: Pick<LogDamage, 'topic' | 'partition'>): void {
+    this.lost.delete(`${id.topic}-${id.partition}`)
     for (const { path, position } of this.of(id)) this.found.delete(`${path} ${position}`)
   }
 
@@ -74,7 +103,6 @@ export class IntegrityLedger {
     const key = `${damage.path} ${damage.position}`
     if (this.found.has(key)) return
     this.failed('second')
-    this.count++
     if (this.found.size < listedMax) this.found.set(key, damage)
     this.report(damage)
   }

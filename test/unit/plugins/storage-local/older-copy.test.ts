@@ -51,7 +51,7 @@ async function life(copyAt: number, ended: 'stopped' | 'killed' | 'cut off', red
   const found = again.store.find(id.topicId, 0)!
   const code = codeOf(() => { found.configure(settings) })
   const values = code === 'ok' ? (await readRecords(subject, found, 0)).length : 0
-  return { code, values, errors: again.logger.lines.filter(({ level }) => level === 'error').length }
+  return { code, values, errors: again.logger.lines.filter(({ level }) => level === 'error').length, found, store: again.store }
 }
 
 describe('an older copy of a partition directory that is put back by hand', () => {
@@ -68,12 +68,34 @@ describe('an older copy of a partition directory that is put back by hand', () =
   it('is out of service after a stop or a kill, and served with what there is after a power cut', async () => {
     expect(await life(10, 'stopped', 0)).toMatchObject({ code: 'MR_LOG_CORRUPT' })
     expect(await life(10, 'killed', 0)).toMatchObject({ code: 'MR_LOG_CORRUPT' })
-    expect(await life(29, 'cut off', 0)).toEqual({ code: 'ok', values: 29, errors: 1 })
+    expect(await life(29, 'cut off', 0)).toMatchObject({ code: 'ok', values: 29, errors: 1 })
   })
 })
 
 describe('a log that ends below its high watermark after a power cut', () => {
   it('is nothing to tell of with durability os, which does not promise more', async () => {
-    expect(await life(29, 'cut off', 0, { ...durable, durability: 'os' })).toEqual({ code: 'ok', values: 29, errors: 0 })
+    expect(await life(29, 'cut off', 0, { ...durable, durability: 'os' })).toMatchObject({ code: 'ok', values: 29, errors: 0, found: { missing: undefined } })
+  })
+
+  it('tells which offsets are missing, degrades the health, and is well again when its start is behind where they began', async () => {
+    const { found, store } = await life(27, 'cut off', 0)
+    expect(found.missing).toMatchObject({ first: 27, last: 29 })
+    expect(store.check()).toEqual({ state: 'degraded', detail: expect.stringMatching(/^1 log misses .* from offset 27 of t-0 up to 29; .*produce what is missing again/) })
+    expect(store.integrity.lostTails).toEqual([{ topic: 't', partition: 0, first: 27, last: 29 }])
+    for (let count = 0; count < 5; count++) append(found, makeBatch([{ timestamp: 2000, value: `other ${count}` }]), 0)
+    await store.flush()
+    found.raiseHighWatermark(found.endOffset)
+    found.deleteTo(27)
+    expect(store.check().state).toBe('degraded')
+    found.deleteTo(28)
+    expect([found.missing, store.check().state, store.integrity.lostTails]).toEqual([undefined, 'ok', []])
+    await store.stop()
+  })
+
+  it('is forgotten with the topic: another one of its name misses nothing', async () => {
+    const { store } = await life(27, 'cut off', 0)
+    store.remove(id.topicId, 0)
+    expect(store.check().state).toBe('ok')
+    await store.stop()
   })
 })

@@ -74,11 +74,12 @@ describe.each([['a header', 14], ['the records', 300]])('a wrong bit in %s of a 
     expect(life.store.check().state).toBe('degraded')
     expect(life.log.damage).toMatchObject([{ first: 9, last: 9 }])
     expect(life.metrics.value('millrace_log_partition_damaged_places')).toEqual([{ labels: { topic: 'orders', partition: '0' }, value: 1 }])
+    expect(life.metrics.value('millrace_log_damaged_places')).toBe(1)
     // The bus is well again: what is on the disk always was.
     expect(values(await readRecords(subject, life.log, 9))).toEqual(right(9, 20))
     expect(levels(life).at(-1)).toEqual(['warn', 'what was damaged reads well now'])
     expect(life.store.check().state).toBe('ok')
-    expect([life.log.damage, life.metrics.value('millrace_log_partition_damaged_places')]).toEqual([[], []])
+    expect([life.log.damage, life.metrics.value('millrace_log_partition_damaged_places'), life.metrics.value('millrace_log_damaged_places')]).toEqual([[], [], 0])
   })
 
   it('is nothing of a topic of the same name that is made when the damaged one was deleted', async () => {

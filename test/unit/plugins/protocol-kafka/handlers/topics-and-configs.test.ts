@@ -184,6 +184,15 @@ describe('DescribeConfigs', () => {
     expect((await ask(null)).length).toBe(before.length + 1)
   })
 
+  it('a topic with an end that is missing tells its offsets in one setting more, and one without has none', async () => {
+    const broker = await TestBroker.start()
+    const [, lost] = broker.cluster.topic('t', 2)
+    const ask = async () => (await broker.connect().call(describeConfigsApi, 4, { resources: [{ resourceType: 2, resourceName: 't', configurationKeys: ['millrace.missing.offsets'] }] })).results[0]!.configs
+    expect(await ask()).toEqual([])
+    Object.defineProperty(lost!.log, 'missing', { value: { first: 200, last: 399 } })
+    expect(await ask()).toMatchObject([{ name: 'millrace.missing.offsets', value: '1:200-399', readOnly: true, configSource: 5 }])
+  })
+
   it('where the compaction of a topic stands is told to who asks for it by name, and to all while a round has failed; before version 4 no more than a value may hold', async () => {
     const broker = await TestBroker.start()
     const partitions = broker.cluster.topic('t', 2_000)
