@@ -119,6 +119,7 @@ export const errorTable = {
   MR_LOG_DIRECTORY_LOCKED: row('config', false, 56, 500, '{path} is in use by another broker process; stop it, or choose another data directory'),
   MR_LOG_DIRECTORY_OFFLINE: row('operational', true, 56, 503, 'the data directory {path} is offline since {reason}; look at the disk and restart the broker'),
   MR_LOG_MISSING: row('operational', false, 56, 500, 'the log of {topic}-{partition} is not served: {what} is missing in {path}, and a checkpoint says that the log went up to offset {end}; stop the broker and {remedy}'),
+  MR_LOG_NO_MEMORY: row('operational', true, -1, 503, 'there is no memory for the compaction of {topic}-{partition}: {reason}; it is tried again; lower log.cleaner.dedupe.buffer.size, or give this process more memory'),
   MR_LOG_OFFSET_OUT_OF_RANGE: row('request', false, 1, 416, 'offset {offset} of {topic}-{partition} is outside [{start}, {end}]; choose one within'),
   MR_LOG_PARTITION_TWICE: row('config', false, 56, 500, 'the partition {partition} is in {first} and in {second}; move one of the two directories away'),
   MR_LOG_REDO_CORRUPT: row('operational', false, 56, 500, 'the redo log in {path} is damaged: {reason}; restore it, or move it away with the file .millrace-redo-run beside it and start again, to give up what only it holds'),

@@ -1,5 +1,6 @@
 import { backoffMs } from '../../base/backoff.ts'
 import { isMillraceError } from '../../kernel/errors/index.ts'
+import { compactionFailure } from '../../kernel/log/compaction-memory.ts'
 import { compactionNeed, type CompactionNeed } from '../../kernel/log/compaction-policy.ts'
 import { type CompactionReport, type LogCompaction } from '../../kernel/ports/log-compaction.ts'
 import { type CompactionState } from '../../kernel/ports/partition-log.ts'
@@ -164,7 +165,7 @@ export class Cleaner implements LogCompaction {
   /** Gives whether it is one. */
   private tellFailure(log: LogState, error: unknown): boolean {
     if (error instanceof CleaningEnded || error instanceof ThreadEnded || this.stopped) return false
-    const told = log.home.fault(error)
+    const told = log.home.fault(compactionFailure(error, log.id))
     if (!isMillraceError(told)) throw error
     if (log.failure !== undefined) return false
     const failures = (this.failed.get(log)?.failures ?? 0) + 1

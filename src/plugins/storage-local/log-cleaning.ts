@@ -43,7 +43,7 @@ export class LogCleaning {
   private readonly options: CleaningOptions
   private readonly truncations: number
   private readonly work: RoundWork
-  private readonly memory: Uint8Array[]
+  private memory: Uint8Array[] = []
   private bytesRead = 0
   private bytesWritten = 0
 
@@ -53,18 +53,23 @@ export class LogCleaning {
     this.options = options
     this.truncations = log.truncations
     this.work = options.work(this.facts())
-    const largest = log.segments.slice(0, -1).reduce((most, segment) => Math.max(most, segment.sizeBytes), batchHeaderBytes)
-    // One is read into while the other is looked at.
-    this.memory = Array.from({ length: this.work.readsAhead ? 2 : 1 }, () => this.work.memory(Math.min(largest, this.work.chunkBytes)))
   }
 
   /** Rejects with CleaningEnded, or what reading and writing failed with: what was swapped in until then stays, and the next round begins where this one did. */
   async run(): Promise<CleaningReport> {
     try {
+      this.memory = this.memoryToRead()
       return await this.round()
     } finally {
       this.work.end()
     }
+  }
+
+  private memoryToRead(): Uint8Array[] {
+    const { log, work } = this
+    const largest = log.segments.slice(0, -1).reduce((most, segment) => Math.max(most, segment.sizeBytes), batchHeaderBytes)
+    // One is read into while the other is looked at.
+    return Array.from({ length: work.readsAhead ? 2 : 1 }, () => work.memory(Math.min(largest, work.chunkBytes)))
   }
 
   private facts(): RoundFacts {

@@ -1,6 +1,6 @@
 import { type RoundFacts, type RoundFigures } from './round-work.ts'
 
-/** What the thread of compaction is told. Memory is shared, and named by a number. Each but `memory` and `reached` is answered, in their order. */
+/** What the thread of compaction is told. Memory is shared, and named by a number. */
 export type ToWorker =
   | { readonly type: 'begin', readonly facts: RoundFacts }
   | { readonly type: 'memory', readonly id: number, readonly bytes: Uint8Array }
@@ -10,9 +10,14 @@ export type ToWorker =
   | { readonly type: 'figures' }
   | { readonly type: 'end' }
 
+/** Whether it is answered: these are, once each, in their order. What the others fail with is the answer to the next of these. */
+export function isQuestion({ type }: ToWorker): boolean {
+  return type === 'index' || type === 'compact' || type === 'figures'
+}
+
 /**
  * `compacted`: what is left is in the target, `bytes` of it, or in an array of its own where that is too small; `as it was` where nothing goes.
- * `failed`: a defect of this program; the round is over.
+ * `failed`: there was no memory, or it is a defect of this program; the round is over.
  */
 export type FromWorker =
   | { readonly type: 'indexed', readonly isWhole: boolean }

@@ -5,13 +5,15 @@ import { type Compression } from '../../kernel/ports/compression.ts'
 import { batchBytesOf } from '../../kernel/record/batch-header.ts'
 import { BatchReader } from '../../kernel/record/batch-reader.ts'
 import { figuresOf, type RoundFacts } from './round-work.ts'
-import { type FromWorker, type ToWorker } from './work-messages.ts'
+import { isQuestion, type FromWorker, type ToWorker } from './work-messages.ts'
 
 /** What the thread of compaction does with what it is told: the work of one round after another. */
 export class WorkerRounds {
   private readonly compression: Compression
   private readonly tell: (message: FromWorker) => void
   private round: WorkerRound | undefined
+  /** What ended the round: told to all that is asked of it. */
+  private failure: { readonly error: unknown } | undefined
 
   constructor(compression: Compression, tell: (message: FromWorker) => void) {
     this.compression = compression
@@ -19,18 +21,26 @@ export class WorkerRounds {
   }
 
   take(message: ToWorker): void {
-    if (message.type === 'begin') this.round = undefined
     try {
-      if (message.type === 'begin') this.round = new WorkerRound(message.facts, this.compression)
-      else if (message.type === 'end') this.round = undefined
-      else {
-        const answer = this.round?.take(message)
-        if (answer !== undefined) this.tell(answer)
-      }
+      this.act(message)
     } catch (error) {
       this.round = undefined
-      this.tell({ type: 'failed', error })
+      this.failure = { error }
     }
+    if (this.failure !== undefined && isQuestion(message)) this.tell({ type: 'failed', error: this.failure.error })
+  }
+
+  private act(message: ToWorker): void {
+    if (message.type === 'begin' || message.type === 'end') {
+      // The memory of the round before is free when that of the next is taken.
+      this.round = this.failure = undefined
+      if (message.type === 'begin') this.round = new WorkerRound(message.facts, this.compression)
+      return
+    }
+    if (this.failure !== undefined) return
+    assert(this.round !== undefined, 'a round is begun before anything is asked of it')
+    const answer = this.round.take(message)
+    if (answer !== undefined) this.tell(answer)
   }
 }
 

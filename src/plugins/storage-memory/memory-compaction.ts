@@ -1,5 +1,6 @@
 import { backoffMs } from '../../base/backoff.ts'
 import { isMillraceError } from '../../kernel/errors/index.ts'
+import { compactionFailure } from '../../kernel/log/compaction-memory.ts'
 import { type Clock, type Random, type Timer, type Timers } from '../../kernel/ports/clock.ts'
 import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { type CompactionReport, type LogCompaction } from '../../kernel/ports/log-compaction.ts'
@@ -67,9 +68,10 @@ export class MemoryCompaction implements LogCompaction {
         report.bytesRead += round.bytesRead
         report.bytesWritten += round.bytesWritten
       } catch (error) {
-        if (!isMillraceError(error)) throw error
+        const told = compactionFailure(error, log.id)
+        if (!isMillraceError(told)) throw error
         tried.add(log)
-        log.compactionFailure = this.failureAfter(log.compactionFailure, error.message)
+        log.compactionFailure = this.failureAfter(log.compactionFailure, told.message)
         report.logsFailed++
       }
     }

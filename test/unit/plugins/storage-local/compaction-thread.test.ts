@@ -9,6 +9,7 @@ import { type ToWorker } from '../../../../src/plugins/storage-local/work-messag
 import { WorkerRounds } from '../../../../src/plugins/storage-local/worker-rounds.ts'
 import { append } from '../../../../src/testkit/conformance/log-store-subject.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
+import { withoutMemory } from '../without-memory.ts'
 import { bytesOf } from './store-subjects.ts'
 import { putKeys, recordsOfTable, settleTable, tableDirectory, tableOn, valuesOfTable, type TableLife } from './table-log.ts'
 
@@ -20,6 +21,8 @@ class TurnThreads implements Threads {
   count = 0
   /** The thread dies at this message. */
   diesAt = Infinity
+  /** There is no memory for what this message takes. */
+  starvesAt = Infinity
   onMessageTaken: (count: number) => void = () => {}
 
   start(_module: URL, onMessage: (message: object) => void, onEnd: (error?: unknown) => void): Thread {
@@ -32,6 +35,7 @@ class TurnThreads implements Threads {
     const take = (message: ToWorker): void => {
       if (isDead) return
       this.onMessageTaken(++this.count)
+      if (this.count === this.starvesAt) return withoutMemory(() => { rounds.take(message) })
       if (this.count < this.diesAt) return rounds.take(message)
       isDead = true
       onEnd(new Error('out of memory'))
@@ -126,6 +130,41 @@ describe('compaction in a thread', () => {
       expect((await recordsOfTable(life.log)).length).toBeLessThan(300)
       expect(life.logger.lines.filter(({ level }) => level !== 'info').map(({ message }) => message)).toEqual([expect.stringContaining('the thread of compaction has ended')])
     }
+  })
+
+  it('fails for a round that finds no memory, at whichever message; that is shown, the thread lives on, and the round is made again after a while', async () => {
+    let failures = 0
+    for (let starvesAt = 1; ; starvesAt++) {
+      const threads = new TurnThreads()
+      threads.starvesAt = starvesAt
+      const life = await tableOn(new MemoryFileSystem(), { ...largeTable, threads })
+      putKeys(life.log, 800, { bytes: 2000 })
+      await settleTable(life)
+      const expected = await valuesOfTable(life.log)
+      const { logsFailed } = await life.store.compact()
+      if (threads.count < starvesAt) return expect(failures).toBeGreaterThan(1)
+      failures += logsFailed
+      expect(life.log.compaction!.failure?.reason.includes('no memory for the compaction of table-0') ?? false, `at message ${starvesAt}`).toBe(logsFailed > 0)
+      life.timers.advance(31_000)
+      await life.store.compact()
+      expect([life.log.compaction!.failure, life.log.compaction!.dirtyBytes, await valuesOfTable(life.log)], `at message ${starvesAt}`).toEqual([undefined, 0, expected])
+      expect(threads.stopped).toBe(threads.started)
+      expect(life.logger.lines.filter(({ level }) => level !== 'info').map(({ message }) => message)).toEqual(logsFailed > 0 ? [expect.stringContaining('could not be compacted')] : [])
+    }
+  })
+
+  it.each(['before the thread has it', 'on the event loop'])('fails for a round that finds no memory %s, and is made again after a while', async where => {
+    const threads = new TurnThreads()
+    const life = await tableOn(new MemoryFileSystem(), { ...largeTable, ...where === 'on the event loop' ? {} : { threads } })
+    putKeys(life.log, 800, { bytes: 2000 })
+    await settleTable(life)
+    const expected = await valuesOfTable(life.log)
+    expect((await withoutMemory(() => life.store.compact())).logsFailed).toBe(1)
+    expect(life.log.compaction!.failure!.reason).toContain('no memory for the compaction of table-0')
+    life.timers.advance(31_000)
+    expect((await life.store.compact()).logsCompacted).toBe(1)
+    expect([life.log.compaction!.failure, await valuesOfTable(life.log)]).toEqual([undefined, expected])
+    expect(threads.stopped).toBe(threads.started)
   })
 
   it('ends with the store and with its log, at whichever message, and leaves nothing half done', async () => {

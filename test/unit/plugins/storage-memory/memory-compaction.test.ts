@@ -11,6 +11,7 @@ import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { SeededRandom } from '../../../../src/testkit/world/seeded-random.ts'
 import { settled } from '../../../../src/testkit/world/settled.ts'
+import { withoutMemory } from '../without-memory.ts'
 
 /** Codecs that cannot be had while `missing` says so. */
 class GoneCodecs extends NodeCompression {
@@ -49,6 +50,16 @@ function table(store: MemoryLogStore, topic: string, codec: 0 | 1): PartitionLog
   log.raiseHighWatermark(log.endOffset)
   return log
 }
+
+it('a round that finds no memory is a failed one: it is shown, and made again after a while', async () => {
+  const made = await life({ 'log.cleaner.enable': 'false' })
+  const log = table(made.store, 'table', 0)
+  expect(await withoutMemory(() => made.store.compact())).toMatchObject({ logsCompacted: 0, logsFailed: 1 })
+  expect(log.compaction!.failure!.reason).toContain('no memory for the compaction of table-0')
+  await pass(made, 31)
+  expect(await made.store.compact()).toMatchObject({ logsCompacted: 1, logsFailed: 0 })
+  expect([log.compaction!.failure, log.compaction!.dirtyBytes]).toEqual([undefined, 0])
+})
 
 async function pass({ timers }: Life, seconds: number, each: (second: number) => void = () => {}): Promise<void> {
   for (let second = 1; second <= seconds; second++) {
