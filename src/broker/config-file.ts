@@ -44,14 +44,18 @@ function namesIn(files: FileSystem, directory: string): readonly string[] {
 
 /**
  * Reads and checks a configuration; a module gives it as its default export or as the export `config`. Rejects with MR_CONFIG_FILE, which names the
- * path, when it cannot be read; of each option that is wrong, and left out, `onFault` is told with the same code.
+ * path, when it cannot be read; of each option that is wrong, and left out, `onFault` is told: the code is that of the mistake, the message names the path.
  */
 export async function loadConfigFile(files: FileSystem, name: string, directory: string, onFault: FaultSink): Promise<LoadedConfig> {
   const path = resolvePath(directory, name)
   const given = await readConfigFile(files, path, directory)
-  const options = examineOptions(given, (error, key) => { onFault(new MillraceError('MR_CONFIG_FILE', { path, reason: error.message }, error), key) })
+  const options = examineOptions(given, (error, key) => { onFault(inFile(path, error), key) })
   return { path, options }
 }
+
+/** A mistake, said with the file that it is in; the code stays. */
+export const inFile = (path: string, error: MillraceError): MillraceError =>
+  error.code === 'MR_CONFIG_FILE' ? error : new MillraceError(error.code, error.details, error, `${path}: ${error.message}`)
 
 /** What a configuration says, unchecked. MR_CONFIG_FILE names the path. */
 export async function readConfigFile(files: FileSystem, path: string, directory: string): Promise<unknown> {

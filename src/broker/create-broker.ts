@@ -89,8 +89,8 @@ export async function examineComposition(composition: Composition, onFault: Faul
   const { defaults = {}, warmUp } = composition
   const { given: configured, sources: pluginSources } = pluginSettingsOf({ preset, file, commandLine, defaults, warmUp, isThisMachine: composition.platform === undefined }, plugins)
   const pluginSettings = withoutFaults(configured, plugins, (error, key) => {
-    // Settings may be for a plugin that could not be loaded.
-    if (pluginFaults.length === 0 || error.code !== 'MR_HOST_PLUGIN_NOT_FOUND') onFault(error, key)
+    // Settings may be for a plugin that could not be loaded; one that is to be left out, and is not there, is none of these.
+    if (!pluginFaults.some((fault) => fault.key?.startsWith('without.') !== true) || error.code !== 'MR_HOST_PLUGIN_NOT_FOUND') onFault(error, key)
   })
   checkAddressesDiffer(settings, pluginSettings['admin-http']?.['listen'], onFault)
   const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins), ...copiesWarnings(settings, plugins)]

@@ -188,7 +188,7 @@ describe('a start that cannot be is one line, and nothing on standard output', (
   it('a configuration with a typo, named with its file', async () => {
     const path = join(folder, 'typo.config.yaml')
     writeFileSync(path, 'datta: elsewhere\n')
-    expect(await failedStart('--config', path)).toEqual({ code: 2, stdout: '', errors: [`error MR_CONFIG_FILE: configuration ${path}: unknown setting datta; did you mean data?`] })
+    expect(await failedStart('--config', path)).toEqual({ code: 2, stdout: '', errors: [`error MR_CONFIG_UNKNOWN: ${path}: unknown setting datta; did you mean data?`] })
   })
 })
 

@@ -97,7 +97,7 @@ async function brokerSettings({ settings }: Pick<Awaited<ReturnType<typeof compo
 }
 
 async function lint(given: string | undefined, output: OutputFormat): Promise<void> {
-  const [{ lintConfigFile }, { configFileIn, configFileNames }, { NodeFileSystem }] = await Promise.all([
+  const [{ lintConfigFile }, { configFileIn, configFileNames, inFile }, { NodeFileSystem }] = await Promise.all([
     import('../../broker/config-lint.ts'), import('../../broker/config-file.ts'), import('../../platform/node-file-system.ts'),
   ])
   const files = new NodeFileSystem()
@@ -109,7 +109,7 @@ async function lint(given: string | undefined, output: OutputFormat): Promise<vo
     printJson({ config: path, ok: faults.length === 0, errors: faults.map((fault) => ({ file: path, ...faultAsJson(fault) })), warnings })
     return
   }
-  for (const { error } of faults) process.stderr.write(`${errorLine(error.code, error.code === 'MR_CONFIG_FILE' ? error.message : `${path}: ${error.message}`)}\n`)
+  for (const { error } of faults) process.stderr.write(`${errorLine(error.code, inFile(path, error).message)}\n`)
   for (const warning of warnings) printWarning(`${path}: ${warning}`)
   if (faults.length === 0) print(`${path}: ${pc.green('ok')}, ${plural(pluginCount, 'plugin')}`)
 }

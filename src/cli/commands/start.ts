@@ -125,7 +125,7 @@ export async function composeFromFlags(flags: StartFlags): Promise<ComposedBroke
   }
   const commandLine = optionsOf(flags)
   // Loaded here and not above: the commands that are clients start faster without a broker.
-  const [{ examineComposition }, { findConfigFile, loadConfigFile }, { NodeFileSystem }, { environmentLayer }] = await Promise.all([
+  const [{ examineComposition }, { findConfigFile, inFile, loadConfigFile }, { NodeFileSystem }, { environmentLayer }] = await Promise.all([
     import('../../broker/create-broker.ts'), import('../../broker/config-file.ts'), import('../../platform/node-file-system.ts'),
     import('../../kernel/config/environment-layer.ts'),
   ])
@@ -134,14 +134,24 @@ export async function composeFromFlags(flags: StartFlags): Promise<ComposedBroke
   const faults: MillraceError[] = []
   const onFault = (error: MillraceError): void => { faults.push(error) }
   const loaded = flags.config === undefined ? await findConfigFile(files, directory, onFault) : await loadConfigFile(files, flags.config, directory, onFault)
+  const environment = environmentLayer(process.env, variablesOfOurs)
   const composed = await examineComposition({
-    file: loaded?.options, environment: environmentLayer(process.env, variablesOfOurs), commandLine,
+    file: loaded?.options, environment, commandLine,
     // What a file says of plugins holds wherever the broker is started; data directories are where it is started.
     directory: loaded === undefined ? directory : dirname(loaded.path),
     defaults: commandDefaults, warmUp: flags.warmUp ?? true,
-  }, onFault)
+  }, (error, key) => { onFault(loaded !== undefined && isOfFile(key, loaded.options, commandLine, environment) ? inFile(loaded.path, error) : error) })
   throwAll(faults)
   return loaded === undefined ? composed : { ...composed, configPath: loaded.path }
+}
+
+/** Whether what is wrong under a key was said by the file, and not by the environment or the command line over it. */
+function isOfFile(key: string | null, file: BrokerOptions, commandLine: BrokerOptions, environment: ReadonlyMap<string, unknown>): boolean {
+  const [option = '', ...rest] = (key ?? '').split('.')
+  const name = rest.join('.')
+  if (!Object.hasOwn(file, option)) return false
+  if (option === 'broker') return Object.hasOwn(file.broker ?? {}, name) && !Object.hasOwn(commandLine.broker ?? {}, name) && !environment.has(name)
+  return !Object.hasOwn(commandLine, option)
 }
 
 /** One line for each mistake: the last is thrown, as what ends the command. */

@@ -61,6 +61,6 @@ describe('a configuration', () => {
     expect((await load('c.yaml', 'http: off\n')).options).toEqual({ http: 'off' })
     expect((await load('c.json', '{ "http": "off" }')).options).toEqual({ http: 'off' })
     // YAML 1.1 reads it as false.
-    await expect(load('d.yaml', '%YAML 1.1\n---\nhttp: off\n')).rejects.toThrow(refusal(/invalid value false for http: it must be HOST:PORT, with a port from 0 to 65535, or off/))
+    await expect(load('d.yaml', '%YAML 1.1\n---\nhttp: off\n')).rejects.toMatchObject({ code: 'MR_CONFIG_INVALID', message: expect.stringMatching(/d\.yaml: invalid value false for http: it must be HOST:PORT, with a port from 0 to 65535, or off/) })
   })
 })

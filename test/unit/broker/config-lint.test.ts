@@ -48,6 +48,11 @@ broker: { num.partition: 3, num.io.threads: 9, log.segment.bytes: small, retenti
     expect(warnings).toEqual([expect.stringMatching(/^num\.io\.threads has no effect here/)])
   })
 
+  it('names settings of a plugin that nobody has beside a wrong name among those to be left out', async () => {
+    const { faults } = await lint('preset: memory\nwithout: [retentoin]\nsettings:\n  nobody: { a: 1 }\n')
+    expect(faults.map(([key, code]) => [key, code])).toEqual([['without.0', 'MR_HOST_PLUGIN_NOT_FOUND'], ['settings.nobody', 'MR_HOST_PLUGIN_NOT_FOUND']])
+  })
+
   it('refuses a listener that is mapped to encryption, whatever its name', async () => {
     const { faults } = await lint('preset: memory\nbroker: { listeners: "EXT://127.0.0.1:0", listener.security.protocol.map: "EXT:SASL_SSL" }\n')
     expect(faults).toEqual([['broker.listener.security.protocol.map', 'MR_CONFIG_UNSUPPORTED', expect.stringContaining('there is no SASL_SSL yet, every listener is PLAINTEXT; map EXT to PLAINTEXT')]])
