@@ -112,7 +112,7 @@ describe('config', () => {
     expect(plugins).toContainEqual({ plugin: 'my-http', key: 'color', doc: 'Of the pages.', value: 'blue', source: 'file' })
     writeFileSync(join(at, 'my.mjs'), "export const plugin = { name: 'my-http', contract: 1, summary: 'My own pages.', register() {} }\n")
     const unusable = await cli(['config', 'print'], { cwd: at })
-    expect([unusable.code, oneLine(unusable)]).toEqual([expect.any(Number), 'error MR_HOST_PLUGIN_INVALID: plugin my-http is not usable: it needs a zod object as config, and a function register'])
+    expect([unusable.code, oneLine(unusable)]).toEqual([expect.any(Number), 'error MR_HOST_PLUGIN_INVALID: plugin my-http is not usable: it needs a zod object as `config`, which is z.object({}) where it has no settings'])
   })
 
   it('lint of a good file says so; of a bad one names what is wrong', async () => {

@@ -70,11 +70,11 @@ function checkSettingsAreDescribed(plugin: Plugin): void {
       })
     }
   }
-  if (typeof plugin.config?.safeParse !== 'function' || typeof plugin.register !== 'function') {
-    throw new MillraceError('MR_HOST_PLUGIN_INVALID', {
-      plugin: plugin.name, reason: 'it needs a zod object as config, and a function register',
-    })
-  }
+  const lacks = [
+    ...typeof plugin.config?.safeParse === 'function' ? [] : ['a zod object as `config`, which is z.object({}) where it has no settings'],
+    ...typeof plugin.register === 'function' ? [] : ['a function `register`'],
+  ]
+  if (lacks.length > 0) throw new MillraceError('MR_HOST_PLUGIN_INVALID', { plugin: plugin.name, reason: `it needs ${lacks.join(', and ')}` })
 }
 
 function checkCapabilities(plugin: Plugin, providers: ReadonlyMap<AnyToken, Plugin>): void {
