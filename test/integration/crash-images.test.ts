@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { commandFor, few, runProtocol } from '../crash/images/crash-protocol.ts'
+import { commandFor, few, runProtocol, type CrashCase } from '../crash/images/crash-protocol.ts'
+import { begun } from '../crash/images/protocols/acts.ts'
+import { storeProtocol } from '../crash/images/store-protocol.ts'
 import { crashProtocols } from '../crash/images/crash-protocols.ts'
 import { seedsOf } from './seeds.ts'
 
@@ -37,5 +39,27 @@ describe('a power cut within the steps of', () => {
       const notCrashed = (await protocol.play(seed)).at(-1)!
       for (const { check } of notCrashed.cases(few)) await expect(check(0), `seed ${seed}`).resolves.toBe('recovered')
     }
+  })
+})
+
+describe('a protocol of crash images', () => {
+  it.each(['power cut', 'kill'] as const)('is refused where a %s comes while moments are taken: of the disk that it leaves there would be none', async how => {
+    const protocol = storeProtocol({ name: 'restart', run: stage => stage.restart(how) })
+    await expect(protocol.play(1)).rejects.toThrow('do this in `prepare`')
+    await expect(storeProtocol({ name: 'restart before', prepare: async stage => { await stage.start(); await stage.restart(how) }, run: () => {} }).play(1)).resolves.toHaveLength(2)
+  })
+
+  it.each([false, true])('has a fault where a data directory is out of service in the end, unless its disk may fail: %s', async isTroubled => {
+    const protocol = storeProtocol({
+      name: 'failing', isTroubled, prepare: begun(1),
+      run: async (stage, [log]) => {
+        stage.fail({ operation: 'sync', path: /./, error: 'EIO' })
+        stage.put(log!)
+        await stage.turns(50)
+      },
+    })
+    const [{ check }] = [...(await protocol.play(1)).at(-1)!.cases(few)] as [CrashCase]
+    if (isTroubled) await expect(check(0)).resolves.toBe('recovered')
+    else await expect(check(0)).rejects.toThrow('out of service, on a disk that did not fail: /data, for ')
   })
 })

@@ -11,7 +11,7 @@ export interface StoreScript<Prepared> extends StageOptions {
   readonly vary?: (seed: number) => StageOptions
   /** What comes before, undisturbed; without it a store is started. */
   readonly prepare?: (stage: StoreStage) => Prepared | Promise<Prepared>
-  /** What is crashed between and inside its steps. */
+  /** What is crashed between and inside its steps. All of it is done to the disk that is there when it begins: a power cut or a kill belongs in `prepare`. */
   readonly run: (stage: StoreStage, prepared: Prepared) => unknown
 }
 
@@ -25,6 +25,7 @@ export function storeProtocol<Prepared = void>({ name, prepare, run, vary, ...fi
       const stage = new StoreStage(seed, options, spoil)
       if (prepare === undefined) await stage.start()
       const prepared = await prepare?.(stage) as Prepared
+      stage.beginMoments()
       const moments = await keepCrashMoments({ files: stage.files, run: async () => { await run(stage, prepared) }, note: () => stage.ledger.promises })
       stage.end()
       const steps = moments.map(({ step, noted, moment }, index): CrashStep => ({
@@ -35,20 +36,20 @@ export function storeProtocol<Prepared = void>({ name, prepare, run, vary, ...fi
           }
         },
       }))
-      return [...steps, notCrashed(stage)]
+      return [...steps, notCrashed(stage, options)]
     },
   }
 }
 
 /** What goes on after all of it, without a crash. */
-function notCrashed(stage: StoreStage): CrashStep {
+function notCrashed(stage: StoreStage, options: StageOptions): CrashStep {
   return {
     step: 'without a crash', promised: undefined,
     *cases() {
       yield {
         what: 'all that was done', digest: 'none',
         check: async () => {
-          await redoGoesRound(stage.store, stage.timers)
+          await redoGoesRound(stage.store, stage.timers, options)
           return 'recovered'
         },
       }

@@ -65,6 +65,7 @@ export class StoreStage {
   private readonly spoil: SpoilDisk
   /** What a disk that fails has refused. */
   refused = 0
+  private momentsAreTaken = false
 
   constructor(seed: number, options: StageOptions, spoil: SpoilDisk = () => {}) {
     this.prng = new Prng(seed)
@@ -87,14 +88,21 @@ export class StoreStage {
     await this.settle(this.store.stop())
   }
 
+  /** From here on, and until the end, the moments of this disk are taken, and of no other one. */
+  beginMoments(): void {
+    this.momentsAreTaken = true
+  }
+
   /** From here on no call fails that has not yet, and what waits for the disk does not wait for long: the images of the moments are found by processes of their own. */
   end(): void {
+    this.momentsAreTaken = false
     this.files.faults.clear()
     this.slow?.goOn()
   }
 
   /** The power is cut, and comes back. What is promised stays. */
   cutPower(keepUnsynced: KeepUnsynced): void {
+    if (this.momentsAreTaken) throw new Error('what is done to the disk that a power cut or a kill leaves would not be crashed: moments are taken of the one before; do this in `prepare`')
     // The process is dead: what its timers and promises still do says nothing.
     for (const log of this.store.logs()) {
       if (log.state.failure === undefined) log.watcher = undefined
@@ -105,7 +113,7 @@ export class StoreStage {
     this.spoil(this.files)
   }
 
-  /** The process ends in one of the ways in which one may, and another one begins. Logs are to be opened again. */
+  /** The process ends in one of the ways in which one may, and another one begins. Logs are to be opened again. While moments are taken none but an orderly stop. */
   async restart(how: 'stop' | 'kill' | 'power cut'): Promise<void> {
     if (how === 'stop') await this.stop()
     else this.cutPower(how === 'kill' ? 'all' : new SeededRandom(this.prng.uint32()))
