@@ -40,7 +40,7 @@ async function run({ seed, cuts }: Task): Promise<Answer> {
 
 async function main(): Promise<void> {
   const { numbers: { seed: first, seeds, cuts, jobs }, texts: { output } } = scriptOptionsOrExit(usage, { numbers: { seed: 1, seeds: 5000, cuts: 3, jobs: 1 }, texts: { output: 'text' } })
-  const total = { seeds: 0, acknowledged: 0, seen: 0, operations: 0, events: 0, simulatedMs: 0, redoFilesReused: 0, compactions: 0, recordsCompacted: 0, recordsDeleted: 0, severalDirectories: 0 }
+  const total = { seeds: 0, acknowledged: 0, seen: 0, operations: 0, events: 0, simulatedMs: 0, redoFilesReused: 0, compactions: 0, recordsCompacted: 0, recordsDeleted: 0, topicsDeleted: 0, severalDirectories: 0 }
   const faults = new Map<string, number>()
   const failed: number[] = []
   const beganMs = performance.now()
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
       console.error(`seed ${seed} FAILED: ${answer.failed}`)
     } else {
       if (seeds === 1) say(`seed ${seed} digest ${answer.digest}`)
-      for (const key of ['acknowledged', 'seen', 'operations', 'events', 'simulatedMs', 'redoFilesReused', 'compactions', 'recordsCompacted', 'recordsDeleted'] as const) total[key] += answer[key]
+      for (const key of ['acknowledged', 'seen', 'operations', 'events', 'simulatedMs', 'redoFilesReused', 'compactions', 'recordsCompacted', 'recordsDeleted', 'topicsDeleted'] as const) total[key] += answer[key]
       if (answer.directories > 1) total.severalDirectories++
       for (const [what, count] of Object.entries(answer.faults)) faults.set(what, (faults.get(what) ?? 0) + count)
     }
@@ -77,7 +77,7 @@ async function main(): Promise<void> {
   else {
     for (const [what, count] of Object.entries(result.faults)) console.log(`${count.toLocaleString('en').padStart(12)} ${what}`)
     for (const [what, count] of Object.entries({
-      'redo files freed to be used again': result.redoFilesReused, 'records deleted by DeleteRecords': result.recordsDeleted, 'rounds of compaction': result.compactions,
+      'redo files freed to be used again': result.redoFilesReused, 'records deleted by DeleteRecords': result.recordsDeleted, 'topics deleted': result.topicsDeleted, 'rounds of compaction': result.compactions,
       'records that compaction took': result.recordsCompacted, 'seeds with two data directories': result.severalDirectories,
     })) console.log(`${count.toLocaleString('en').padStart(12)} ${what}`)
     console.log(`${result.seeds} seeds, ${result.cuts} power cuts, ${result.acknowledged.toLocaleString('en')} records acknowledged to acks=all, ${result.seen.toLocaleString('en')} given to consumers, ${failed.length} failed${failed.length === 0 ? '' : `: ${failed.join(', ')}`}, ${result.seconds} s`)

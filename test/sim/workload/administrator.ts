@@ -86,8 +86,19 @@ export class Administrator {
       }
       const topic = this.unfinished.get(name)
       this.unfinished.delete(name)
-      if (topic !== undefined) stage.topics.remove(topic)
+      if (topic === undefined) return
+      stage.topics.remove(topic)
+      stage.topicsDeleted++
       return
+    }
+  }
+
+  /** While nobody makes topics or deletes them: none is there but those that are known. A deletion that was answered is not taken back. */
+  async expectNoOthers(): Promise<void> {
+    const { topics } = this.stage
+    const known = new Set(topics.all().map(({ id }) => id))
+    for (const { name, topicId } of await this.ask(admin => admin.listTopics({ timeoutMs: 5000 }))) {
+      if (!known.has(topicId!) && !this.unfinished.has(name)) throw new Violation(`${name} of id ${topicId} is listed, and was deleted`)
     }
   }
 

@@ -30,6 +30,7 @@ export interface PowerCutsRun extends Reached {
   /** Records that were acknowledged to acks=all, and that consumers were given. */
   readonly acknowledged: number
   readonly seen: number
+  readonly topicsDeleted: number
   readonly operations: number
   readonly events: number
   readonly simulatedMs: number
@@ -64,7 +65,7 @@ export async function runPowerCuts(seed: number, cuts: number): Promise<PowerCut
     throw new Error(`${String(error)}\nto see it again: npm run sim:power -- --seed ${seed} --seeds 1 --cuts ${cuts}\n${world.report()}`, { cause: error })
   }
   const operations = [...stage.counts.values()].reduce((sum, each) => sum + each, 0)
-  return { digest: world.digest(), ...tally, ...reached, recordsDeleted: stage.recordsDeleted, operations, events: world.scheduler.eventsRun, simulatedMs: world.nowMs, faults: Object.fromEntries(world.faultCounts.all()) }
+  return { digest: world.digest(), ...tally, ...reached, recordsDeleted: stage.recordsDeleted, topicsDeleted: stage.topicsDeleted, operations, events: world.scheduler.eventsRun, simulatedMs: world.nowMs, faults: Object.fromEntries(world.faultCounts.all()) }
 }
 
 function count(event: HistoryEvent, tally: { acknowledged: number, seen: number }): void {
@@ -83,8 +84,9 @@ async function play(stage: Stage, cuts: number, { reached, isBulky }: Play): Pro
   const prng = sim.world.prng.fork('power cuts')
   await sim.start()
   const actors = ['client-0', 'client-1', 'client-2'].map(name => actor(stage, name, prng.fork(name), isBulky))
-  for (let made = prng.between(2, 4); made > 0; made--) await actors[0]!.administrator.create()
-  const acting = Promise.all(actors.map(each => stage.act(each.prng, each.operations, 16)))
+  const { administrator, ...administration } = administrating(stage, prng.fork('administrator'))
+  for (let made = prng.between(2, 4); made > 0; made--) await administrator.create()
+  const acting = Promise.all([...actors.map(each => stage.act(each.prng, each.operations, 16)), stage.act(administration.prng, administration.operations, 200)])
   // What an actor finds ends the run at once.
   await Promise.race([acting, cutAgainAndAgain(stage, prng, cuts, { reached, isBulky })])
   await acting
@@ -92,6 +94,8 @@ async function play(stage: Stage, cuts: number, { reached, isBulky }: Play): Pro
   sim.world.network.heal()
   // What was sent without an answer arrives.
   await sim.world.sleep(3000)
+  await administrator.expectNoOthers()
+  await administration.close()
   const world = sim.clientWorld('auditor')
   const auditor = new RawClient(world, prng.fork('auditor'))
   await new Audit(stage, auditor, world, prng.fork('audit')).run()
@@ -168,7 +172,14 @@ function actor(stage: Stage, name: string, prng: Prng, isBulky: boolean) {
     raw.close()
     await client.close()
   }
-  return { prng, operations, administrator: new Administrator(stage, () => client, prng.fork('administrator'), 0.3), close }
+  return { prng, operations, close }
+}
+
+/** Topics come and go meanwhile. */
+function administrating(stage: Stage, prng: Prng) {
+  const client = clientOf(stage.sim, 'administrator')
+  const administrator = new Administrator(stage, () => client, prng, 0.3)
+  return { prng, administrator, operations: administrator.operations.filter(({ name }) => /^(create|delete) topic$/.test(name)), close: () => client.close() }
 }
 
 const clientOf = (sim: SimBroker, name: string): Client => sim.client(name, { connectTimeoutMs: 200, requestTimeoutMs: 300, retryBackoffMs: 20, retryBackoffMsMax: 200 })

@@ -25,6 +25,8 @@ export class Stage {
   left: number
   /** By DeleteRecords, as far as it was answered. */
   recordsDeleted = 0
+  /** Of which a deletion was begun, and is certain. */
+  topicsDeleted = 0
   /** How often each operation was done, and how often each error was met. */
   readonly counts = new Map<string, number>()
   /** Errors that any answer may be, on a disk that fails. */
