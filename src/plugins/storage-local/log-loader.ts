@@ -308,10 +308,11 @@ class LogLoader {
     }
   }
 
+  /** Of what is below the start nothing is missed: it was deleted. A power cut may have brought it back, and what was above it may be gone all the same. */
   private checkEnd(end: number): void {
     const { log, known } = this
     const synced = durableTo(known)
-    if (end >= synced || end < known.startOffset) return
+    if (Math.max(end, known.startOffset) >= synced) return
     throw log.corrupt(end, log.active.path('.log'), `the log ends there, and was synced up to ${synced}`)
   }
 
