@@ -79,6 +79,11 @@ export class DirectoryRedo {
     this.recovery.retire()
   }
 
+  /** A log is to be made. See `RedoLog.anew`. */
+  anew({ topicId, partition }: PartitionId): void {
+    this.log?.anew({ topicIdBytes: Uint8Array.from(uuidBytes(topicId)), partition })
+  }
+
   figures(): readonly RedoFigures[] {
     const { log } = this
     return log === undefined ? [] : [{ path: this.directory, ...log.counts, bytesInUse: log.ring.bytesInUse }]

@@ -237,6 +237,7 @@ export class LogDirectory implements LogHome {
     if (this.logs.has(name)) throw new MillraceError('MR_FILE_EXISTS', { operation: 'make partition', path: directory })
     // Left by an attempt that failed after the name was made.
     if (files.stat(directory) !== undefined) this.mark(id, 'stray')
+    this.spend(() => this.redo.anew(id))
     makePartitionDirectory(files, this.path, making, directory, id.topicId)
     const state = new LogState(id, directory, settings, this.world, this)
     state.configured = true

@@ -3,6 +3,7 @@ import { type Clock, type Timers } from '../../kernel/ports/clock.ts'
 import { type File, type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { entryHeaderBytes, paddedBytes, redoBlockBytes, RedoGroupBuilder, type AppendedBatch } from './core/redo-group.ts'
+import { memberKey } from './core/redo-history.ts'
 import { SyncPace, type SyncMode } from './core/sync-pace.ts'
 import { RedoFiles, type RedoFile } from './io/redo-files.ts'
 
@@ -149,7 +150,12 @@ export class RedoLog {
       // Without it a crash brings back, apart from all logs, what was here of this one: no reason to keep a topic from being deleted.
       if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) throw error
     }
-    this.ring.forget(log)
+    this.ring.forget(log, memberKey(log))
+  }
+
+  /** Durably: nothing of one that was removed is of the log that is made now under its id. Before its directory has its name. */
+  anew(log: Pick<RedoMember, 'topicIdBytes' | 'partition'>): void {
+    if (!this.stopped && this.ring.hasGone(memberKey(log))) this.mark(log, 'reset', 0)
   }
 
   /** Nothing is written any more. What is under way is answered no more. */
@@ -173,7 +179,7 @@ export class RedoLog {
   }
 
   /** Writes the group at hand with a last entry, and waits for it. */
-  private mark(log: RedoMember, kind: 'reset' | 'removed', offset: number): void {
+  private mark(log: Pick<RedoMember, 'topicIdBytes' | 'partition'>, kind: 'reset' | 'removed', offset: number): void {
     if (!this.group.isEmpty && !this.ring.hasRoom(this.group.sizeBytes + redoBlockBytes)) this.refuseAll()
     if (!this.group.addMark(kind, log.topicIdBytes, log.partition, offset)) {
       this.writeAndWait()

@@ -78,6 +78,8 @@ export interface LogPoints {
 
 export const planKey = (topicId: Uuid, partition: number): string => `${topicId}-${partition}`
 
+export const memberKey = ({ topicIdBytes, partition }: { readonly topicIdBytes: Uint8Array, readonly partition: number }): string => planKey(uuidFromBytes(topicIdBytes), partition)
+
 /** The entries of each log, in order. */
 export function entriesByLog(groups: readonly RedoGroup[]): Map<string, RedoEntry[]> {
   const byLog = new Map<string, RedoEntry[]>()
@@ -105,6 +107,8 @@ export function planLog(entries: readonly RedoEntry[], { recoveryPoint, startOff
     if (entry.kind === 'removed') removed = true
     else if (entry.kind === 'barrier') durableTo = Math.max(durableTo, entry.offset)
     else if (entry.kind === 'reset') {
+      // Another one was made under its id.
+      removed = false
       durableTo = Math.min(durableTo, entry.offset)
       batches = batches.filter(batch => endOf(batch) <= entry.offset)
     } else if (endOf(entry) > settled[index]!) batches.push(entry)

@@ -24,6 +24,8 @@ export interface RedoFile<Log> {
   readonly logs: Map<Log, number>
   /** The logs that have a barrier here: it keeps no file needed, and yet it counts at a start for as long as the file does. */
   readonly barriers: Set<Log>
+  /** Keys of logs that were removed and of which it, or an older one, has something: see `memberKey`. */
+  readonly gone: Set<string>
 }
 
 export interface RedoFilesOptions {
@@ -98,6 +100,7 @@ export class RedoFiles<Log> {
     next.position = 0
     next.logs.clear()
     next.barriers.clear()
+    next.gone.clear()
     this.current = next
     return true
   }
@@ -139,15 +142,23 @@ export class RedoFiles<Log> {
     return this.isAmongNeeded(({ logs, barriers }) => logs.has(log) || barriers.has(log))
   }
 
+  /** Whether such a group may have something of a log of this key that was removed. */
+  hasGone(key: string): boolean {
+    return this.isAmongNeeded(({ gone }) => gone.has(key))
+  }
+
   private isAmongNeeded(has: (file: RedoFile<Log>) => boolean): boolean {
     return (this.current !== undefined && has(this.current)) || this.full.some(has) || this.leaving.some(({ file }) => has(file))
   }
 
-  forget(log: Log): void {
+  /** It was removed. */
+  forget(log: Log, key: string): void {
     for (const { logs, barriers } of this.all()) {
       logs.delete(log)
       barriers.delete(log)
     }
+    // No older file is needed for longer.
+    this.current?.gone.add(key)
   }
 
   /** What the log has here at and above the offset is void, as the last group says. What is below may be in that group too, and is void when the log is cut again. */
@@ -214,7 +225,7 @@ export class RedoFiles<Log> {
       return this.notMade(file, failure)
     }
     this.making = false
-    this.free.push({ file, generation: 0, firstSequence: 0, position: 0, logs: new Map(), barriers: new Set() })
+    this.free.push({ file, generation: 0, firstSequence: 0, position: 0, logs: new Map(), barriers: new Set(), gone: new Set() })
   }
 
   private notMade(file: File | undefined, error: unknown): void {
