@@ -11,6 +11,8 @@ export interface GroupPartition {
   readonly startOffset: number | null
   readonly endOffset: number | null
   readonly lag: number | null
+  /** What is committed lies above the end: the log had more records when that was read. */
+  readonly isBeyondEnd: boolean
   /** Null: nobody reads it at the moment. */
   readonly memberId: string | null
   readonly metadata: string
@@ -40,6 +42,7 @@ export async function describeGroup(admin: Admin, groupId: string): Promise<Grou
     const from = offset === undefined ? null : Math.max(offset.offset, startOffset ?? 0)
     return {
       topic, partition, committed: offset?.offset ?? null, startOffset, endOffset, lag: endOffset === null || from === null ? null : Math.max(0, endOffset - from),
+      isBeyondEnd: offset !== undefined && endOffset !== null && offset.offset > endOffset,
       memberId: readers.get(key) ?? null, metadata: offset?.metadata ?? '',
     }
   })
@@ -71,11 +74,14 @@ export function printReport({ group, partitions, lag }: GroupReport): void {
     const shown = (value: number | null): Cell => value ?? '-'
     const clients = new Map(members.map(({ memberId, clientId, host }) => [memberId, `${clientId} ${host}`]))
     printTable(['topic', 'partition', 'committed', 'end', 'lag', 'read by'], partitions.map((each): Cell[] => [
-      each.topic, each.partition, shown(each.committed), shown(each.endOffset), shown(each.lag), clients.get(each.memberId ?? '') ?? '-',
+      each.topic, each.partition, shown(each.committed), shown(each.endOffset), each.isBeyondEnd ? pc.red('beyond the end') : shown(each.lag), clients.get(each.memberId ?? '') ?? '-',
     ]), { right: [1, 2, 3, 4] })
   }
   if (protocolType !== 'consumer' && protocolType !== '') printWarning(`its members are no consumers but call themselves ${protocolType}: what they have cannot be shown`)
   for (const { topic, partition } of partitions.filter(({ endOffset }) => endOffset === null)) printWarning(`${topic}-${partition} is not there any more; its offset is`)
+  for (const { topic, partition, committed, endOffset } of partitions.filter(({ isBeyondEnd }) => isBeyondEnd)) {
+    printWarning(`${topic}-${partition}: ${committed} is committed and the log ends at ${endOffset}: records that the group has read are missing, or the topic was made anew; set the group back with \`millrace group reset-offsets\``)
+  }
   for (const each of partitions) {
     if (each.committed !== null && each.startOffset !== null && each.committed < each.startOffset) {
       printWarning(`${each.topic}-${each.partition}: records from ${each.committed} to ${each.startOffset - 1} are deleted, and the group has not committed them`)

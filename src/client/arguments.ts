@@ -7,6 +7,7 @@ const shownLengthMax = 80
 export function shown(value: unknown): string {
   if (typeof value === 'bigint') return `${value}n`
   if (isDate(value)) return `the Date ${JSON.stringify(value)}`
+  if (value instanceof RegExp) return cut(String(value))
   if (value instanceof Uint8Array || typeof value === 'function') return kindOf(value)
   let text: string | undefined
   try {
@@ -17,8 +18,10 @@ export function shown(value: unknown): string {
   }
   // Numbers that JSON has no word for, undefined and symbols.
   if (text === undefined || typeof value === 'number') return String(value)
-  return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text
+  return cut(text)
 }
+
+const cut = (text: string): string => text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text
 
 /** What sort of thing a value is, without its contents. */
 export function kindOf(value: unknown): string {

@@ -77,5 +77,7 @@ describe('where a batch of one partition is damaged, and the log of another', ()
       expect.objectContaining({ topic: 'load', partition: 1, position: 0, first: 0, last: 0, path: join(data, 'load-1', '00000000000000000000.log'), remedy: expect.stringContaining('restore the segment') }),
       expect.objectContaining({ topic: 'load', partition: 2, path: join(data, 'load-2'), remedy: expect.stringContaining('restore the directory') }),
     ]))
+    // Once, and not again by whoever asked the store for it.
+    expect(broker.log().split('\n').filter((line) => line.includes('"load"') && line.includes('"partition":2') && line.includes('"level":50'))).toHaveLength(1)
   })
 })

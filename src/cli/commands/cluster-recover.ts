@@ -6,6 +6,7 @@ import { outputOption } from '../network-options.ts'
 import { collect, wholeNumber } from '../option-values.ts'
 import { plural, print, printJson, printTable, printWarning, UsageError, type OutputFormat } from '../output.ts'
 import { composeFromFlags } from './start.ts'
+import { isInternalTopic } from '../../kernel/model/topic-name.ts'
 
 interface Flags {
   readonly config?: string
@@ -85,9 +86,10 @@ function readText({ isWhole, snapshotIndex, lastIndex, lostCommands }: RecoveryR
   return `${read}; ${pc.red(`${plural(lostCommands, 'command')}${lastIndex === 0 ? '' : ' after that'} ${lostCommands === 1 ? 'is' : 'are'} lost`)}`
 }
 
-function notesOf({ from, absent, isEmpty, partitions }: RecoveryReport['topics'][number]): string {
+/** What is to be said of a topic beside its name. */
+export function notesOf({ name, from, absent, isEmpty, partitions }: RecoveryReport['topics'][number]): string {
   const notes: string[] = []
-  if (from === 'directories') notes.push('settings lost: it keeps everything')
+  if (from === 'directories') notes.push(isInternalTopic(name) ? 'internal: it has its own settings again' : 'settings lost: it keeps everything')
   if (absent.length === partitions) notes.push('no directory')
   else if (absent.length > 0) notes.push(`no directory for partition ${absent.slice(0, 10).join(', ')}${absent.length > 10 ? ', …' : ''}`)
   else if (isEmpty) notes.push('no records')

@@ -29,7 +29,7 @@ export interface StartFlags {
 /** The options that say how a broker is composed; shared by `start` and `config`. */
 export function addCompositionOptions(command: Command): Command {
   return command
-    .option('--config <file>', 'configuration: millrace.config.ts, .mjs, .json or .yaml (default: the one in this folder, if there is one)')
+    .option('--config <file>', 'configuration: millrace.config.ts, .mjs, .js, .json, .yaml or .yml (default: the one in this folder, if there is one)')
     .option('--data <dir>', 'data directory, made if it is not there (default: data)', collect)
     .option('--listen <host:port>', 'address of the Kafka protocol; port 0 takes a free one (default: 127.0.0.1:9092)', endpoint('--listen'))
     .option('--advertise <host:port>', 'address that clients are told, where it differs from the one above', endpoint('--advertise'))

@@ -12,6 +12,7 @@ export function checkSubscription(topics: unknown, listeners: unknown): void {
   if (isArray(topics)) {
     const wrong = (topics as readonly unknown[]).find(each => typeof each !== 'string' || each === '')
     if ((topics as readonly unknown[]).length === 0) throw argumentError(call, 'it was given no topic; unsubscribe() leaves the group')
+    if (wrong instanceof RegExp) throw argumentError(call, `the array has the RegExp ${shown(wrong)}; give it by itself, not in an array: subscribe(${shown(wrong)})`)
     if (wrong !== undefined) throw argumentError(call, `${shown(wrong)} is no name of a topic`)
   } else if (!(topics instanceof RegExp) && !isRe2(topics)) {
     throw argumentError(call, `it was given ${topics instanceof Object ? kindOf(topics) : shown(topics)}; it takes an array of names, a RegExp, or { re2: '…' }`)

@@ -206,7 +206,8 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
       return new SoleReplica(this.nodeId, log, topic.settings)
     } catch (error) {
       // The others are served; who asks for this one is told that it is not here.
-      if (!this.missing.has(name)) this.log.error('a partition has no log on this broker', { topic: topic.name, topicId: topic.id, partition, error })
+      // Of damage the store has told, with file and remedy.
+      if (!this.missing.has(name) && !isMillraceError(error, 'MR_LOG_CORRUPT')) this.log.error('a partition has no log on this broker', { topic: topic.name, topicId: topic.id, partition, error })
       this.missing.set(name, { topic, partition, failure: error })
       if (isMillraceError(error, 'MR_FILE_NO_SPACE')) this.retry ??= this.timers.after(retryMs, () => { this.retryMissing() })
       return undefined
