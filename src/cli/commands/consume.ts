@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander'
 import type { Admin, Assignment, Consumer, TopicDescription, TopicPartition } from '../../client/index.ts'
 import { MillraceError } from '../../kernel/errors/index.ts'
+import type { DamagedOffsets } from '../damage-report.ts'
 import { parseFrom, type From } from '../from-option.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
@@ -22,6 +23,8 @@ interface ConsumeFlags extends NetworkFlags {
 }
 
 const recordsAtOnce = 5_000
+/** After so many polls in a row without a record it is asked whether what is next is damaged: two seconds. */
+const emptyPollsMax = 10
 
 export function consumeCommand(program: Command): void {
   addNetworkOptions(program.command('consume').summary('print records').argument('<topic>')
@@ -51,11 +54,15 @@ async function consume(topic: string, flags: ConsumeFlags): Promise<void> {
   const from = parseFrom(flags.from ?? (flags.follow === true ? 'end' : 'beginning'), Date.now())
   await withClient(flags, async (client, admin) => {
     const { existingTopic } = await import('../topic-report.ts')
-    const partitions = partitionsOf(await existingTopic(admin, topic), flags, from)
+    const described = await existingTopic(admin, topic)
+    const partitions = partitionsOf(described, flags, from)
     const ranges = await rangesOf(admin, topic, partitions)
     if (typeof from === 'number') refuseOutside(topic, from, ranges)
     // Records that retention takes away meanwhile are no reason to stop.
-    const run = new ConsumeRun(client.consumer({ onOffsetOutOfRange: 'earliest' }), topic, ranges, from, flags)
+    const run = new ConsumeRun(client.consumer({ onOffsetOutOfRange: 'earliest' }), topic, ranges, from, flags, async () => {
+      const { damageOf } = await import('../damage-report.ts')
+      return damageOf(admin, [described])
+    })
     await run.toTheEnd()
   })
 }
@@ -106,6 +113,10 @@ function refuseOutside(topic: string, offset: number, ranges: readonly Range[]):
   }
 }
 
+interface Place extends TopicPartition {
+  readonly offset: number
+}
+
 class ConsumeRun {
   readonly #consumer: Consumer
   readonly #topic: string
@@ -116,9 +127,12 @@ class ConsumeRun {
   readonly #abort = new AbortController()
   /** By partition, where to stop. */
   readonly #ends: ReadonlyMap<number, number>
+  readonly #damaged: () => Promise<readonly DamagedOffsets[]>
   #printed = 0
+  #emptyPolls = 0
 
-  constructor(consumer: Consumer, topic: string, ranges: readonly Range[], from: From, flags: ConsumeFlags) {
+  constructor(consumer: Consumer, topic: string, ranges: readonly Range[], from: From, flags: ConsumeFlags, damaged: () => Promise<readonly DamagedOffsets[]>) {
+    this.#damaged = damaged
     this.#consumer = consumer
     this.#topic = topic
     this.#flags = flags
@@ -156,6 +170,7 @@ class ConsumeRun {
       // Positions may reach the end without a record: behind the last one there can be control records.
       timeoutMs: this.#flags.follow === true ? Infinity : 200,
     })
+    this.#emptyPolls = records.length === 0 ? this.#emptyPolls + 1 : 0
     for (const record of records) {
       if (record.offset >= this.#ends.get(record.partition)!) continue
       this.#printer.print(record)
@@ -169,11 +184,26 @@ class ConsumeRun {
     if (this.#printed >= (this.#flags.max ?? Infinity)) return false
     if (this.#flags.follow === true) return true
     const before = this.#consumer.assignment()
-    const left: TopicPartition[] = []
+    const left: Place[] = []
     for (const each of before) {
-      if (await this.#consumer.position(each, { signal: this.#abort.signal }) < this.#ends.get(each.partition)!) left.push(each)
+      const offset = await this.#consumer.position(each, { signal: this.#abort.signal })
+      if (offset < this.#ends.get(each.partition)!) left.push({ ...each, offset })
     }
     if (left.length < before.length) this.#consumer.assign(left)
+    if (this.#emptyPolls >= emptyPollsMax) await this.#endAtDamage(left)
     return left.length > 0
+  }
+
+  /** Where all that is left begins with damaged records it would be asked for again and again: ends with what to do. */
+  async #endAtDamage(left: readonly Place[]): Promise<void> {
+    this.#emptyPolls = 0
+    if (left.length === 0) return
+    const damaged = await this.#damaged()
+    const met = left.flatMap(({ partition, offset }) => damaged.find((each) => each.partition === partition && each.first <= offset && offset <= each.last) ?? [])
+    if (met.length < left.length) return
+    const { topic, partition, broker, first, last } = met[0]!
+    const places = met.map((each) => `${each.first} to ${each.last} of ${each.topic}-${each.partition}`).join(', ')
+    throw new MillraceError('MR_LOG_ROTTEN', { topic, partition, first, last, next: last + 1 }, undefined,
+      `offsets ${places} are damaged on the disk of broker ${broker} and not served; go on behind them with --partition ${partition} --from ${last + 1}; docs/damage.md says how to restore them, or give them up`)
   }
 }
