@@ -1,4 +1,5 @@
 import { assert } from '../../../base/assert.ts'
+import { ProtocolCounts } from './protocol-counts.ts'
 
 /** In Kafka's spelling, as answers name them. */
 export type GroupState = 'Empty' | 'PreparingRebalance' | 'CompletingRebalance' | 'Stable'
@@ -65,6 +66,7 @@ export class ClassicGroup {
   syncDeadlineMs = Infinity
   /** A member came while the first rebalance is put off. */
   memberCame = false
+  private readonly counts = new ProtocolCounts()
 
   constructor(groupId: string, stateSinceMs: number) {
     this.groupId = groupId
@@ -128,6 +130,11 @@ export class ClassicGroup {
     let longest = 0
     for (const { rebalanceTimeoutMs } of this.members.values()) longest = Math.max(longest, rebalanceTimeoutMs)
     return longest
+  }
+
+  /** How many of its members support which protocol. */
+  get protocolCounts(): ProtocolCounts {
+    return this.counts.follow(new Map(Array.from(this.members, ([memberId, { protocols }]) => [memberId, protocols])))
   }
 
   get joining(): number {

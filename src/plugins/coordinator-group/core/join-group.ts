@@ -117,7 +117,7 @@ function joinStatic(turn: GroupTurn, command: JoinCommand, asker: number): void 
   takeJoin(turn, command, memberId, asker)
   switch (group.state) {
     case 'Stable': {
-      if (electProtocol([...group.members.values()]) !== group.protocol) prepare(turn, `static member ${memberId} has joined with other protocols${said(command)}`)
+      if (electProtocol(group) !== group.protocol) prepare(turn, `static member ${memberId} has joined with other protocols${said(command)}`)
       else keepAssignment(turn, memberId, asker, command.maySkip, oldLeader)
       break
     }

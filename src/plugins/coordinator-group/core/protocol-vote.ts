@@ -1,17 +1,14 @@
 import { type ClassicGroup, type Member, type MemberProtocol } from './classic-group.ts'
 
-/** The protocols that every member supports, in the order of the first member. */
-function common(members: readonly Member[]): string[] {
-  const [first, ...others] = members
-  return first === undefined ? [] : first.protocols.map(({ name }) => name).filter((name) => others.every(({ protocols }) => protocols.some((each) => each.name === name)))
-}
-
 /**
  * Quirk 45: each member votes for its first protocol that all support, and the one with the most votes wins; of equals, the first member's earlier choice.
  * Undefined without members, or where there is none that all support.
  */
-export function electProtocol(members: readonly Member[]): string | undefined {
-  const candidates = common(members)
+export function electProtocol(group: ClassicGroup): string | undefined {
+  const members = [...group.members.values()]
+  const counts = group.protocolCounts
+  const candidates = members[0]?.protocols.map(({ name }) => name).filter((name) => counts.isCommon(name)) ?? []
+  if (candidates.length === 0) return undefined
   const votes = new Map(candidates.map((name) => [name, 0]))
   for (const { protocols } of members) {
     const choice = protocols.find(({ name }) => votes.has(name))
@@ -26,9 +23,9 @@ export function electProtocol(members: readonly Member[]): string | undefined {
 export function acceptsProtocols(group: ClassicGroup, protocolType: string, protocols: readonly MemberProtocol[]): boolean {
   if (group.state === 'Empty') return protocolType !== '' && protocols.length > 0
   if (group.protocolType !== protocolType) return false
-  // A group may have no members yet while its first one is waited for.
-  const candidates = group.members.size === 0 ? undefined : new Set(common([...group.members.values()]))
-  return protocols.some(({ name }) => candidates?.has(name) ?? true)
+  // A group may have no members yet while its first one is waited for: then all of them support anything.
+  const counts = group.protocolCounts
+  return protocols.some(({ name }) => counts.isCommon(name))
 }
 
 /** Whether a member joins with what it joined with before. */

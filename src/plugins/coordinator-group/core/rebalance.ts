@@ -85,7 +85,7 @@ export function completeJoin(turn: GroupTurn): void {
     turn.records.push(groupRecord(group))
     return
   }
-  group.protocol = electProtocol([...group.members.values()]) ?? null
+  group.protocol = electProtocol(group) ?? null
   group.enter('CompletingRebalance', now.wallMs)
   turn.records.push(generationRecord(group))
   for (const member of [...group.members.values()]) {

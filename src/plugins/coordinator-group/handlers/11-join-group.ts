@@ -9,12 +9,15 @@ import { ask, isNamed, type HandlerParts } from '../handler-parts.ts'
 
 type Response = ResponseDraftOf<typeof joinGroupApi>
 
+/** Of one member. Clients name some few; each is kept, and looked at when one is chosen. */
+const protocolsMax = 1000
+
 /**
  * JoinGroup v0-9: makes a member, and answers when the others have joined too. It may wait for as long as the rebalance timeout; what follows on its
  * connection is answered behind it.
  *
  * v0 has no rebalance timeout and takes the session timeout for it (quirk 44); v4 asks a dynamic member to come again with its id; v5 knows static members (quirk
- * 49); before v7 a protocol name is never null (quirk 45); v9 may tell a static leader to assign nothing.
+ * 49); before v7 a protocol name is never null (quirk 45); v9 may tell a static leader to assign nothing. More than a thousand protocols are INVALID_REQUEST.
  */
 export class JoinGroupHandler implements ProtocolHandler {
   readonly apiKey = 11
@@ -31,6 +34,10 @@ export class JoinGroupHandler implements ProtocolHandler {
     const { apiVersion } = exchange
     if (!isNamed(groupId)) {
       exchange.reply(this.failure(request, kafkaErrors.INVALID_GROUP_ID, exchange))
+      return
+    }
+    if (protocols.length > protocolsMax) {
+      exchange.reply(this.failure(request, kafkaErrors.INVALID_REQUEST, exchange))
       return
     }
     ask(this.parts, exchange, {

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { Prng } from '../../../../src/base/prng.ts'
-import { type Decision, type MachineTime } from '../../../../src/kernel/model/replay-machine.ts'
-import { type GroupChange } from '../../../../src/plugins/coordinator-group/core/group-change.ts'
-import { type GroupCommand, type GroupReply, type GroupRules } from '../../../../src/plugins/coordinator-group/core/group-commands.ts'
-import { GroupMachine } from '../../../../src/plugins/coordinator-group/core/group-machine.ts'
+import { type GroupCommand } from '../../../../src/plugins/coordinator-group/core/group-commands.ts'
 import { encodeSubscription } from '../../../../src/wire/consumer-protocol.ts'
 import { seedOf } from '../../../integration/seeds.ts'
+import { BareMachine, beatCommand, joinCommand } from './bare-machine.ts'
 import { ConsumerMember, settle } from './consumer-member.ts'
-import { consumerRules, FakeTopics } from './fake-topics.ts'
+import { consumerRules } from './fake-topics.ts'
 import { GroupWorld } from './group-world.ts'
 
 const seed = seedOf(1)
@@ -48,75 +46,53 @@ describe('timeouts of members', () => {
   })
 })
 
-/** A machine whose members say what they like. */
+/** Members that say what they like. */
 class Absurd {
   private readonly random: Prng
-  private readonly machine: GroupMachine
-  private nowMs = 0
-  private asker = 0
+  private readonly bare: BareMachine
   private fresh = 0
 
   constructor(random: Prng) {
     this.random = random
-    const topics = new FakeTopics()
-    topics.set('orders', 3)
-    const rules: GroupRules = {
-      initialRebalanceDelayMs: random.pick([0, 1, 3000]), sessionTimeoutMinMs: -longest - 1, sessionTimeoutMaxMs: longest, groupSizeMax: 5, offsetMetadataBytesMax: 4096,
-      offsetsRetentionMs: 1e9, retentionCheckIntervalMs: 1e12, consumer: { ...consumerRules, sessionTimeoutMs: random.pick([0, 10_000]), assignmentIntervalMs: random.pick([0, 1000]) },
-    }
-    this.machine = new GroupMachine(rules, topics)
-    this.carryOut(this.machine.loaded(this.now))
+    this.bare = new BareMachine({
+      initialRebalanceDelayMs: random.pick([0, 1, 3000]), groupSizeMax: 5,
+      consumer: { ...consumerRules, sessionTimeoutMs: random.pick([0, 10_000]), assignmentIntervalMs: random.pick([0, 1000]) },
+    })
+    this.bare.topics.set('orders', 3)
   }
 
   live(steps: number): void {
+    const { bare, random } = this
     for (let step = 0; step < steps; step++) {
-      this.carryOut(this.machine.decide(this.command(), ++this.asker, this.now))
-      this.settle()
-      if (this.random.below(3) > 0) continue
-      this.nowMs += this.random.pick([0, 1, 1000, 30_000, longest])
-      this.settle()
+      bare.ask(this.command())
+      bare.settle()
+      if (random.below(3) > 0) continue
+      bare.nowMs += random.pick([0, 1, 1000, 30_000, longest])
+      bare.settle()
     }
-  }
-
-  private get now(): MachineTime {
-    return { wallMs: this.nowMs, judgedMs: this.nowMs }
-  }
-
-  /** Each turn takes somebody out, or ends a phase: there are so many of them at one moment. */
-  private settle(): void {
-    for (let turns = 0; this.machine.nextDeadlineMs <= this.nowMs; turns++) {
-      expect(turns, 'turns at one moment').toBeLessThan(40)
-      this.carryOut(this.machine.due(this.now))
-    }
-  }
-
-  private carryOut({ records, changes }: Decision<GroupChange, GroupReply>): void {
-    for (const { key, value } of records) this.machine.replay(key, value)
-    for (const change of changes) this.machine.apply(change)
   }
 
   private command(): GroupCommand {
     const { random } = this
-    const classic = this.machine.groups.get('g')
-    const consumers = this.machine.consumers.groups.get('g')
+    const { machine } = this.bare
+    const classic = machine.groups.get('g')
+    const consumers = machine.consumers.groups.get('g')
     const memberId = random.pick(['', ...classic?.members.keys() ?? [], ...classic?.pending.keys() ?? [], ...consumers?.members.keys() ?? []])
     const instanceId = (classic?.members.get(memberId)?.instanceId ?? consumers?.members.get(memberId)?.about.instanceId) ?? (memberId === '' ? random.pick([null, 'i1', 'i2']) : null)
     const claim = { groupId: 'g', memberId, instanceId }
     const generation = consumers?.members.get(memberId)?.current.epoch ?? classic?.generation ?? 0
-    const client = { clientId: 'c', clientHost: '/h' }
+    const fresh = `m${++this.fresh}`
     switch (random.below(8)) {
-      case 0: case 1: case 2: return {
-        type: 'join', ...claim, ...client, sessionTimeoutMs: random.pick([...absurd, 6000, 6000]), rebalanceTimeoutMs: random.pick(absurd), protocolType: 'consumer',
-        protocols: [{ name: 'range', metadata: encodeSubscription(1, { topics: ['orders'], userData: null }) }], freshMemberId: `m${++this.fresh}`, idFirst: random.below(2) === 0, maySkip: true, reason: null,
-      }
+      case 0: case 1: case 2: return joinCommand(fresh, {
+        ...claim, sessionTimeoutMs: random.pick([...absurd, 6000, 6000]), rebalanceTimeoutMs: random.pick(absurd), idFirst: random.below(2) === 0,
+        protocols: [{ name: 'range', metadata: encodeSubscription(1, { topics: ['orders'], userData: null }) }],
+      })
       case 3: return { type: 'sync', ...claim, generation, protocolType: null, protocol: null, assignments: new Map() }
       case 4: return { type: 'heartbeat', ...claim, generation }
       case 5: return { type: 'leave', groupId: 'g', members: [{ memberId, instanceId, reason: null }] }
-      default: return {
-        type: 'consumerHeartbeat', ...claim, ...client, memberId: memberId === '' ? `m${++this.fresh}` : memberId,
-        epoch: memberId === '' ? 0 : random.pick([0, generation, generation, -1]), rackId: null, rebalanceTimeoutMs: random.pick(absurd), topics: ['orders'], pattern: null, serverAssignor: null,
-        owned: random.pick([null, new Map()]),
-      }
+      default: return beatCommand(memberId === '' ? fresh : memberId, {
+        instanceId, epoch: memberId === '' ? 0 : random.pick([0, generation, generation, -1]), rebalanceTimeoutMs: random.pick(absurd), owned: random.pick([null, new Map()]),
+      })
     }
   }
 }

@@ -68,9 +68,9 @@ function joinFault({ group, rules }: ConsumerTurn, { memberId: said, instanceId,
 }
 
 /** Whether all members of the classic protocol could agree on one of these, if they had to. */
-function supports({ members }: ConsumerGroup, protocols: readonly MemberProtocol[]): boolean {
-  const others = [...members.values()].flatMap(({ about: { classic } }) => classic === null ? [] : [classic.protocols])
-  return protocols.some(({ name }) => others.every((theirs) => theirs.some((each) => each.name === name)))
+function supports(group: ConsumerGroup, protocols: readonly MemberProtocol[]): boolean {
+  const counts = group.protocolCounts
+  return protocols.some(({ name }) => counts.isCommon(name))
 }
 
 /** Makes the member where it is new. Says why another epoch begins, if one does. */

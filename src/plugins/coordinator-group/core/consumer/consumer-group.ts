@@ -1,5 +1,6 @@
 import { type Uuid } from '../../../../kernel/model/ids.ts'
 import { type MemberProtocol } from '../classic-group.ts'
+import { ProtocolCounts } from '../protocol-counts.ts'
 import { nothingAssigned, those, without, type Assigned } from './assigned.ts'
 
 /** In Kafka's spelling, as answers name them. */
@@ -90,6 +91,7 @@ export class ConsumerGroup {
   assignedJudgedMs = -Infinity
   assignDeadlineMs = Infinity
   private owners: Map<Uuid, Map<number, string>> | undefined
+  private readonly counts = new ProtocolCounts()
 
   constructor(groupId: string) {
     this.groupId = groupId
@@ -166,6 +168,13 @@ export class ConsumerGroup {
     const topics = new Set<string>()
     for (const { about } of this.members.values()) for (const topic of this.topicsOf(about)) topics.add(topic)
     return topics
+  }
+
+  /** How many of its members of the classic protocol support which protocol. */
+  get protocolCounts(): ProtocolCounts {
+    const protocols = new Map<string, readonly MemberProtocol[]>()
+    for (const [memberId, { about: { classic } }] of this.members) if (classic !== null) protocols.set(memberId, classic.protocols)
+    return this.counts.follow(protocols)
   }
 
   /** Whether members are left, and all of them speak the classic protocol. */

@@ -94,6 +94,6 @@ export function classicFrom(group: ConsumerGroup, topics: TopicDirectory, { wall
       deadlineMs: judgedMs + sessionTimeoutMs, joinAsker: undefined, syncAsker: undefined, isNew: false,
     })
   }
-  classic.protocol = electProtocol([...classic.members.values()]) ?? null
+  classic.protocol = electProtocol(classic) ?? null
   return classic
 }
