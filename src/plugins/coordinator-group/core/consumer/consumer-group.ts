@@ -113,10 +113,13 @@ export class ConsumerGroup {
     return 'Stable'
   }
 
-  /** Adds the member, or puts it in the place of the one of its id. */
+  /** Adds the member, or puts it in the place of the one of its id. It is of one instance at most: the last that it named. */
   put(member: ConsumerMember): void {
     const { memberId, instanceId } = member.about
-    if (this.members.get(memberId)?.current !== member.current) this.owners = undefined
+    const former = this.members.get(memberId)
+    if (former?.current !== member.current) this.owners = undefined
+    const formerInstance = former?.about.instanceId ?? null
+    if (formerInstance !== null && formerInstance !== instanceId && this.staticMembers.get(formerInstance) === memberId) this.staticMembers.delete(formerInstance)
     this.members.set(memberId, member)
     if (instanceId !== null) this.staticMembers.set(instanceId, memberId)
   }
