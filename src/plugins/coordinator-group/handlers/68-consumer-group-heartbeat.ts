@@ -1,3 +1,4 @@
+import { utf8Length } from '../../../base/bytes-writer.ts'
 import { type Exchange, type ProtocolHandler } from '../../../kernel/ports/protocol-handler.ts'
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type ConsumerGroupHeartbeatRequest, type consumerGroupHeartbeatApi } from '../../../wire/messages/68-consumer-group-heartbeat.ts'
@@ -15,6 +16,8 @@ type Response = ResponseDraftOf<typeof consumerGroupHeartbeatApi>
 const idLengthMax = 250
 const topicsMax = 10_000
 const topicLengthMax = 249
+/** Bytes of UTF-8 of all of them: a member is written as one record, into a topic whose batches have 1 MiB at most by default. */
+const subscriptionBytesMax = 512 * 1024
 /** Milliseconds. A member that is to give partitions up is not waited for any longer. */
 const rebalanceTimeoutMsMax = 24 * 60 * 60 * 1000
 
@@ -78,6 +81,8 @@ function requestFault(request: ConsumerGroupHeartbeatRequest, apiVersion: number
   for (const id of [memberId, instanceId, rackId]) if ((id?.length ?? 0) > idLengthMax) return invalid(`an id has more than ${idLengthMax} characters`)
   if (subscribedTopicNames !== null && subscribedTopicNames.length > topicsMax) return invalid(`the subscription has ${subscribedTopicNames.length} topics, and ${topicsMax} are allowed: use a pattern`)
   if (subscribedTopicNames?.some((name) => name.length > topicLengthMax) === true) return invalid(`the subscription has a name of more than ${topicLengthMax} characters, which no topic has`)
+  const bytes = (subscribedTopicNames ?? []).reduce((sum, name) => sum + utf8Length(name), 0)
+  if (bytes > subscriptionBytesMax) return invalid(`the names of the subscription have ${bytes} bytes, and ${subscriptionBytesMax} are allowed: use a pattern`)
   return memberEpoch === 0 ? joinFault(request, invalid) : undefined
 }
 

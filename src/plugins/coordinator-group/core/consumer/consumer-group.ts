@@ -2,6 +2,8 @@ import { type Uuid } from '../../../../kernel/model/ids.ts'
 import { type MemberProtocol } from '../classic-group.ts'
 import { ProtocolCounts } from '../protocol-counts.ts'
 import { nothingAssigned, those, without, type Assigned } from './assigned.ts'
+import { Subscriptions } from './subscriptions.ts'
+import { type TopicDirectory } from './topic-directory.ts'
 
 /** In Kafka's spelling, as answers name them. */
 export type ConsumerGroupState = 'Empty' | 'Assigning' | 'Reconciling' | 'Stable'
@@ -92,6 +94,7 @@ export class ConsumerGroup {
   assignDeadlineMs = Infinity
   private owners: Map<Uuid, Map<number, string>> | undefined
   private readonly counts = new ProtocolCounts()
+  private readonly readings = new Subscriptions()
 
   constructor(groupId: string) {
     this.groupId = groupId
@@ -166,7 +169,12 @@ export class ConsumerGroup {
     if (pattern !== null) yield* this.patterns.get(pattern)?.topics ?? []
   }
 
-  /** What anybody reads. */
+  /** What its members read of what there is. */
+  subscriptions(topics: TopicDirectory): Subscriptions {
+    return this.readings.follow(this.members, this.patterns, topics)
+  }
+
+  /** What anybody reads, also where it is not there. */
   get subscribed(): Set<string> {
     const topics = new Set<string>()
     for (const { about } of this.members.values()) for (const topic of this.topicsOf(about)) topics.add(topic)

@@ -49,7 +49,7 @@ function memberTombstones(group: ConsumerGroup, memberId: string): RecordDraft[]
 }
 
 const isSamePattern = (left: ResolvedPattern | undefined, right: ResolvedPattern): boolean =>
-  left !== undefined && left.topics.length === right.topics.length && left.topics.every((topic, index) => topic === right.topics[index])
+  left !== undefined && (left.topics === right.topics || (left.topics.length === right.topics.length && left.topics.every((topic, index) => topic === right.topics[index])))
 
 const groupRecord = ({ groupId, epoch, metadataHash }: ConsumerGroup): RecordDraft => ({ key: encodeConsumerKey.group(groupId), value: encodeConsumerValue.group({ epoch, metadataHash }) })
 

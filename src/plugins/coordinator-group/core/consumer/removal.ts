@@ -9,7 +9,7 @@ export function fence(turn: ConsumerTurn, memberIds: readonly string[], reason: 
   const { group, topics } = turn
   const hadOthers = [...group.members.values()].some(({ about }) => about.classic === null)
   for (const memberId of memberIds) group.remove(memberId)
-  group.metadataHash = metadataHash(group.subscribed, topics)
+  group.metadataHash = metadataHash(group.subscriptions(topics).present, topics)
   turn.bump(reason)
   if (hadOthers) downgradeIfAllClassic(turn)
 }

@@ -15,7 +15,7 @@ export const assignors: ReadonlyMap<string, Assignor> = new Map([['uniform', ass
 export function follow(turn: ConsumerTurn, reason: string | undefined): void {
   const { group, topics } = turn
   if (reason !== undefined || group.checkedVersion !== topics.version) {
-    const hash = metadataHash(group.subscribed, topics)
+    const hash = metadataHash(group.subscriptions(topics).present, topics)
     if (reason !== undefined) turn.bump(reason)
     else if (hash !== group.metadataHash) turn.bump('the topics that it reads have changed')
     group.metadataHash = hash
@@ -44,16 +44,17 @@ export function assign(turn: ConsumerTurn): void {
 }
 
 function targetsOf({ group, topics, rules }: ConsumerTurn): ConsumerGroup['targets'] {
+  const subscriptions = group.subscriptions(topics)
   const partitions = new Map<Uuid, number>()
   const members = Array.from(group.members.values(), ({ about }): AssignorMember => {
-    const topicIds = new Set<Uuid>()
-    for (const name of group.topicsOf(about)) {
+    const topicIds: Uuid[] = []
+    for (const name of subscriptions.presentOf(about.memberId)) {
       const topic = topics.byName(name)
       if (topic === undefined) continue
-      topicIds.add(topic.id)
+      topicIds.push(topic.id)
       partitions.set(topic.id, topic.partitions)
     }
-    return { memberId: about.memberId, instanceId: about.instanceId, topicIds: [...topicIds], last: group.targets.get(about.memberId) ?? nothingAssigned }
+    return { memberId: about.memberId, instanceId: about.instanceId, topicIds, last: group.targets.get(about.memberId) ?? nothingAssigned }
   })
   return assignors.get(assignorOf(group, rules.consumer.assignors))!(members, partitions)
 }
@@ -70,7 +71,7 @@ export function assignorOf({ members }: ConsumerGroup, served: readonly string[]
 const text = new TextEncoder()
 
 /** Of the topics that are there, with their ids and numbers of partitions: what targets rest on. Another one after a change, but for chances of 1 in 2^60. */
-export function metadataHash(names: ReadonlySet<string>, topics: TopicDirectory): number {
+export function metadataHash(names: Iterable<string>, topics: TopicDirectory): number {
   const lines: string[] = []
   for (const name of names) {
     const topic = topics.byName(name)
