@@ -7,7 +7,8 @@ import { nodePlatform } from '../src/platform/node-platform-plugin.ts'
 interface Shape {
   readonly type?: string
   readonly description?: string
-  readonly default?: string | number | boolean
+  readonly default?: string | number | boolean | readonly string[]
+  readonly items?: Shape
   readonly enum?: readonly string[]
   readonly minimum?: number
   readonly maximum?: number
@@ -34,13 +35,14 @@ export function pluginSections(plugins: readonly Plugin[]): string {
 function defaultOf(shape: Shape, isRequired: boolean): string {
   if (isRequired) return 'required'
   if (shape.default === undefined) return 'none'
-  return shape.default === '' ? 'empty' : `\`${String(shape.default)}\``
+  return shape.default === '' || (Array.isArray(shape.default) && shape.default.length === 0) ? 'empty' : `\`${String(shape.default)}\``
 }
 
 function allowed(plugin: string, key: string, shape: Shape): string {
   if (shape.enum !== undefined) return `one of ${shape.enum.join(', ')}`
   if (shape.type === 'boolean') return 'true or false'
   if (shape.type === 'string') return shape.minLength === undefined ? 'a text' : 'a text that is not empty'
+  if (shape.type === 'array' && shape.items?.type === 'string') return 'a list of texts'
   if (shape.type === 'integer') return `a whole number${range(shape)}`
   throw new Error(`${plugin}, setting ${key}: there are no words here for a value of type ${String(shape.type)}; add them to scripts/plugin-settings-doc.ts`)
 }

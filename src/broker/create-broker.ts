@@ -18,7 +18,7 @@ import { describeComposition, type CompositionDescription } from './composition-
 import { copiesWarnings } from './copies-warnings.ts'
 import { faultOf, throwFirst, type ConfigFault, type FaultSink } from './config-fault.ts'
 import { checkDirectoriesDiffer } from './data-directories.ts'
-import { refuseLostIdentity } from './lost-identity.ts'
+import { refuseEmptyData, refuseLostIdentity } from './lost-identity.ts'
 import { checkOptions } from './options-check.ts'
 import { loadPlugins } from './plugin-catalog.ts'
 import { pluginSettingsOf, withoutFaults, type LayeredPluginSettings } from './plugin-settings-layers.ts'
@@ -137,7 +137,12 @@ function make({ settings, plugins, pluginSettings, preset, warnings }: Parts): B
   })
   const host: PluginHost = createHost({ plugins: [root, ...plugins], settings: pluginSettings })
   const { drawn, partition } = cluster
-  const check = drawn && partition !== undefined
-    ? () => refuseLostIdentity({ plugins: [root, ...plugins], pluginSettings, directories, partition }) : undefined
+  const lost = { plugins: [root, ...plugins], pluginSettings, directories }
+  const metadata = pluginSettings['coordination-single']?.['path']
+  const check = async (): Promise<void> => {
+    if (!drawn || preset === 'memory') return
+    if (partition !== undefined) await refuseLostIdentity({ ...lost, partition })
+    if (typeof metadata === 'string') await refuseEmptyData({ ...lost, metadata, files: world.get(FileSystem) })
+  }
   return new Broker(host, identity, life, check)
 }

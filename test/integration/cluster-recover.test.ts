@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -82,6 +82,28 @@ describe('millrace cluster recover', () => {
     expect((await cli(['topic', 'list', '-o', 'json'], { bootstrap: again.bootstrap })).stdout).toContain('afterwards')
     expect(await again.end('SIGTERM')).toBe(0)
     expect(readFileSync(join(data, '__millrace_metadata.before-recovery.1', 'witness.dat')).length).toBe(16384)
+  })
+
+  it('and start are refused with a data directory left out, until its id is given up in the configuration', async () => {
+    const [first, second] = [join(base, 'first'), join(base, 'second')]
+    const broker = await startBroker(['--data', `${first},${second}`])
+    expect((await cli(['topic', 'create', 'wide', '--partitions', '4'], { bootstrap: broker.bootstrap })).code).toBe(0)
+    expect(await broker.end('SIGTERM')).toBe(0)
+    const id = /^directory\.id=(.+)$/m.exec(readFileSync(join(second, 'meta.properties'), 'utf8'))![1]!
+    renameSync(second, `${second}.away`)
+    for (const data of [first, `${first},${second}`]) expect(await refusal(data)).toMatch(new RegExp(`MR_LOG_DIRECTORY_MISSING: .*${id}, last at ${second}.*lostDirectories: \\[${id}\\]`))
+    expect(oneLine(await recover(first, '--dry-run'))).toMatch(new RegExp(`MR_LOG_DIRECTORY_MISSING: .*${id}`))
+    renameSync(`${second}.away`, second)
+    const whole = await startBroker(['--data', first, '--data', second])
+    expect(await whole.end('SIGTERM')).toBe(0)
+    const config = join(base, 'given-up.json')
+    writeFileSync(config, JSON.stringify({ settings: { 'storage-local': { lostDirectories: [id] } } }))
+    expect((await recover(first, '--config', config, '--dry-run')).stdout).toContain('no directory for partition')
+    const without = await startBroker(['--config', config, '--data', first])
+    expect(without.log()).toContain('was given up')
+    expect(await without.end('SIGTERM')).toBe(0)
+    const again = await startBroker(['--data', first])
+    expect(await again.end('SIGTERM')).toBe(0)
   })
 
   it('is refused while the broker runs, and without data', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { type BrokerOptions } from '../../src/broker/index.ts'
 import { isMillraceError, type MillraceError } from '../../src/kernel/errors/index.ts'
 import { type FileSystem } from '../../src/kernel/ports/file-system.ts'
 import { createSimBroker, type SimBroker } from '../../src/harness/index.ts'
@@ -30,7 +31,7 @@ async function refusal(sim: SimBroker): Promise<MillraceError> {
 }
 
 /** A broker that was stopped with one record. */
-async function stopped(options: { readonly data?: readonly string[] } = {}): Promise<SimBroker> {
+async function stopped(options: BrokerOptions = {}): Promise<SimBroker> {
   const sim = await createSimBroker({ seed: 11, options })
   await sim.run(async () => {
     await sim.start()
@@ -85,7 +86,7 @@ describe('a start without the metadata', () => {
   it('is refused for a partition of any data directory', async () => {
     const sim = await stopped({ data: ['/data', '/data2'] })
     const { files } = sim.machine.process
-    files.remove('/data')
+    for (const name of ['__millrace_metadata', ...partitions(files)]) files.remove(`/data/${name}`)
     expect(partitions(files, '/data2')).toHaveLength(1)
     await sim.run(async () => {
       expect(await refusal(sim)).toMatchObject({ code: 'MR_CLUSTER_METADATA_LOST', details: { partition: expect.stringContaining('/data2/orders-') } })
@@ -156,6 +157,48 @@ describe('a start without meta.properties', () => {
       write(sim.machine.process.files, '/data/meta.properties', linesOf(error))
       await sim.start()
       expect(await readOne(sim)).toBe('kept')
+    })
+  })
+})
+
+describe('metadata outside of data directories that are empty', () => {
+  const options = { settings: { 'coordination-single': { path: '/meta' } } }
+
+  it('is taken for a disk that is not mounted: the start is refused at each try, nothing is written, and it works when the disk is back', async () => {
+    const sim = await stopped(options)
+    sim.machine.process.files.rename('/data', '/away')
+    await sim.run(async () => {
+      for (const isThere of [false, true]) {
+        if (isThere) sim.machine.process.files.makeDirectory('/data')
+        expect(await refusal(sim)).toMatchObject({ code: 'MR_CLUSTER_DATA_EMPTY', details: { paths: '/data', metadata: '/meta', partitions: 2 } })
+        expect(isThere ? sim.machine.process.files.list('/data') : sim.machine.process.files.stat('/data')).toEqual(isThere ? [] : undefined)
+      }
+      sim.machine.process.files.remove('/data')
+      sim.machine.process.files.rename('/away', '/data')
+      await sim.start()
+      expect(await readOne(sim)).toBe('kept')
+    })
+  })
+
+  it('begins its partitions anew with the lines that the error gives', async () => {
+    const sim = await stopped(options)
+    sim.machine.process.files.remove('/data')
+    await sim.run(async () => {
+      const error = await refusal(sim)
+      sim.machine.process.files.makeDirectory('/data')
+      write(sim.machine.process.files, '/data/meta.properties', linesOf(error))
+      await sim.start()
+      expect(partitions(sim.machine.process.files)).toEqual(['orders-0', 'orders-1'])
+    })
+  })
+
+  it('that never had a partition is of another cluster, as ever', async () => {
+    const sim = await createSimBroker({ seed: 12, options })
+    await sim.run(async () => {
+      await sim.start()
+      await sim.stop()
+      sim.machine.process.files.remove('/data')
+      expect(await refusal(sim)).toMatchObject({ code: 'MR_CLUSTER_METADATA_FOREIGN' })
     })
   })
 })

@@ -5,7 +5,7 @@ import { type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type KeyValueEngine, type KeyValueStore } from '../../kernel/ports/key-value-store.ts'
 import { recoverImage, type RecoveredTopic } from '../../plugins/cluster-metadata/index.ts'
 import { readDamagedStore, recoveringPath, recoveryReportName, writeRecoveredStore, type Salvage, type SalvageWorld } from '../../plugins/coordination-single/index.ts'
-import { findMetaProperties, findPartitions } from '../../plugins/storage-local/index.ts'
+import { checkNoneMissing, findDirectory, findMetaProperties, findPartitions } from '../../plugins/storage-local/index.ts'
 import { readText } from '../config-file.ts'
 
 export interface RecoveryWorld extends SalvageWorld {
@@ -17,6 +17,8 @@ export interface RecoveryWorld extends SalvageWorld {
 export interface RecoveryOptions {
   /** Of the broker, all of them: topics of one that is left out are not seen. */
   readonly dataDirectories: readonly string[]
+  /** Ids of data directories that are gone for good. */
+  readonly lostDirectories?: readonly string[]
   /** Of the metadata. */
   readonly path: string
   /** Where nothing that is left says which node it is. */
@@ -54,8 +56,8 @@ export interface PreparedRecovery {
 }
 
 /**
- * Locks the data directories while `use` runs, so that no broker starts meanwhile. Rejects with MR_LOG_DIRECTORY_LOCKED while one runs, MR_CLUSTER_RECOVERY_REFUSED
- * when nothing says which cluster it is, MR_CLUSTER_METADATA_NEWER.
+ * Locks the data directories while `use` runs, so that no broker starts meanwhile. Rejects with MR_LOG_DIRECTORY_LOCKED while one runs, MR_LOG_DIRECTORY_MISSING when
+ * one of the broker's is left out: topics would be made again without what is there; MR_CLUSTER_RECOVERY_REFUSED when nothing says which cluster it is, MR_CLUSTER_METADATA_NEWER.
  */
 export async function withRecovery<T>(world: RecoveryWorld, options: RecoveryOptions, use: (recovery: PreparedRecovery) => Promise<T>): Promise<T> {
   const locks: KeyValueStore[] = []
@@ -64,6 +66,7 @@ export async function withRecovery<T>(world: RecoveryWorld, options: RecoveryOpt
       if (world.files.stat(directory)?.kind !== 'directory') throw refused(options.path, `there is no data directory ${directory}`)
       locks.push(await world.engine.open(`${directory}/.lock`))
     }
+    checkNoneMissing(options.dataDirectories.map((directory) => findDirectory(world.files, directory)), [], new Set(options.lostDirectories))
     return await use(await prepare(world, options))
   } finally {
     for (const lock of locks.reverse()) await lock.close()

@@ -21,7 +21,7 @@ export function clusterRecoverCommand(cluster: Command): void {
   cluster.command('recover').summary('make lost or damaged metadata again, while no broker runs')
     .description('Makes the metadata of a broker again that a start refuses: from what of it is intact, and from the directories of the partitions. The broker must not run.')
     .option('--config <file>', 'configuration of the broker (default: the one in this folder, if there is one)')
-    .option('--data <dir>', 'data directory; all of them, as for start (default: data)', collect)
+    .option('--data <dir>', 'data directory; all of them, as for start: --data a,b, or repeated (default: data)', collect)
     .option('--node-id <n>', 'id of the broker, where nothing that is left says it (default: 1)', wholeNumber('--node-id'))
     .option('--dry-run', 'say what would come of it, and change nothing')
     .option('--yes', 'do not ask')
@@ -33,7 +33,8 @@ metadata is kept beside the new. Restore a backup of the whole directory instead
 
 Examples
   millrace cluster recover --dry-run
-  millrace cluster recover --data /var/lib/millrace --yes -o json`)
+  millrace cluster recover --data /var/lib/millrace --yes -o json
+  millrace cluster recover --data /disk1/millrace,/disk2/millrace`)
     .action(async (flags: Flags) => { await recover(flags) })
 }
 
@@ -50,7 +51,8 @@ async function recover(flags: Flags): Promise<void> {
   const given = composed.pluginSettings['coordination-single']?.['path']
   const path = typeof given === 'string' ? given : `${dataDirectories[0]}/${metadataDirectoryName}`
   const world = { engine: new LevelKeyValueEngine(), files: new NodeFileSystem(), random: new SystemRandom(), repair: repairLevel }
-  await withRecovery(world, { dataDirectories, path, nodeId: settings.nodeId }, async (recovery) => {
+  const lostDirectories = (composed.pluginSettings['storage-local']?.['lostDirectories'] ?? []) as readonly string[]
+  await withRecovery(world, { dataDirectories, lostDirectories, path, nodeId: settings.nodeId }, async (recovery) => {
     const { report, isResumed } = recovery
     const isText = flags.output === 'text'
     if (isText) explain(report, isResumed)

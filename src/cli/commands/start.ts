@@ -30,7 +30,7 @@ export interface StartFlags {
 export function addCompositionOptions(command: Command): Command {
   return command
     .option('--config <file>', 'configuration: millrace.config.ts, .mjs, .js, .json, .yaml or .yml (default: the one in this folder, if there is one)')
-    .option('--data <dir>', 'data directory, made if it is not there (default: data)', collect)
+    .option('--data <dir>', 'data directory, made if it is not there; several: --data a,b, or repeated (default: data)', collect)
     .option('--listen <host:port>', 'address of the Kafka protocol; port 0 takes a free one (default: 127.0.0.1:9092)', endpoint('--listen'))
     .option('--advertise <host:port>', 'address that clients are told, where it differs from the one above', endpoint('--advertise'))
     .option('--http <host:port>', 'address of metrics and health, or off (default: 127.0.0.1:9080)', endpoint('--http', 'off'))
@@ -49,6 +49,7 @@ export function startCommand(program: Command): void {
     .addHelpText('after', `
 Examples
   millrace start                                   data in ./data, clients at 127.0.0.1:9092
+  millrace start --data /disk1/millrace,/disk2/millrace
   millrace start --preset memory --listen 127.0.0.1:0
   millrace start --set num.partitions=8 --set auto.create.topics.enable=false
 

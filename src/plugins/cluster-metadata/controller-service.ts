@@ -186,7 +186,7 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
   }
 
   private identify(): void {
-    const { clusterId: found, brokers } = this.publisher.image()
+    const { clusterId: found, brokers, topics } = this.publisher.image()
     const { clusterId: expected } = this.options
     if (found === zeroUuid) return
     if (found === expected) {
@@ -194,8 +194,9 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
       return
     }
     const { nodeId } = this.consensus.status()
+    const partitions = [...topics.values()].reduce((sum, topic) => sum + topic.partitions.length, 0)
     const lines = metaPropertiesLines(found, nodeId, brokers.get(nodeId)?.directoryIds ?? [])
-    this.identified.reject(new MillraceError('MR_CLUSTER_METADATA_FOREIGN', { found, expected, lines }))
+    this.identified.reject(new MillraceError('MR_CLUSTER_METADATA_FOREIGN', { found, expected, lines, partitions }))
   }
 }
 

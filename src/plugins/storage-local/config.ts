@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isUuid } from '../../base/uuid.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -21,6 +22,8 @@ export const storageLocalConfig = z.object({
     .describe('How fast closed segments are read and checked in the background, over all data directories. 0 turns that off: then damage is found when it is read.'),
   scrubIntervalMs: z.int().min(1000).default(86_400_000)
     .describe('From the beginning of one such pass over all segments to that of the next, at least. The first begins ten minutes after the start, or after this time if it is less.'),
+  lostDirectories: z.array(z.string().refine(isUuid, 'is the id of a data directory, 22 characters, as the refused start names it')).default([])
+    .describe('Ids of data directories that are gone for good, as a start that is refused for them names them: what was in them counts as gone, and their partitions begin anew, empty.'),
   idleFilesMax: z.int().min(0).default(512)
     .describe('Closed segments that are kept open after a read. Each partition has one open file beside them.'),
 })

@@ -90,6 +90,15 @@ export class DirectorySpace {
     return freed
   }
 
+  /** Runs a step of a start. */
+  starting<T>(run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      throw this.startFailed(error)
+    }
+  }
+
   /** What ended a start; a full disk is told with what is to be done about it. */
   startFailed(error: unknown): unknown {
     if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) return error

@@ -120,21 +120,20 @@ export class LogDirectory implements LogHome {
 
   /** The logs are loaded: what the start has found goes to the checkpoints, the redo log of before counts no more, and the reserve is made whole. */
   opened(): void {
-    try {
+    this.space.starting(() => {
       this.spend(() => this.unnamed.settle(partition => this.redo.hasOrphansOf(partition), parsed => this.mark(parsed, 'stray')))
       this.writeCheckpoints()
       this.spend(() => this.redo.begin(() => this.drawHex(), partition => this.unnamed.isAwaited(partition)))
       this.spend(() => this.data.trust(this.isSound))
       this.freed()
-    } catch (error) {
-      throw this.space.startFailed(error)
-    }
+    })
   }
 
   /** A log that is damaged has to be found so again, and one of which the topic is not known has not been checked: nothing is looked at after a clean stop. */
   private get isSound(): boolean { return this.fenced.size === 0 && !this.unnamed.areAwaited }
   get full(): boolean { return this.space.full }
   spend<T>(run: () => T): T { return this.space.spend(run) }
+  starting<T>(run: () => T): T { return this.space.starting(() => this.spend(run)) }
   checkSpace(): void { this.space.check() }
   freed(): void { this.space.look() }
   filled(): boolean { return this.space.filled() }

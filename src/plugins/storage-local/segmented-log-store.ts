@@ -59,6 +59,7 @@ export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, He
   private readonly world: StoreWorld
   private readonly logWorld: LogWorld
   private readonly homes: readonly LogDirectory[]
+  private readonly lostDirectories: readonly Uuid[]
   readonly cleaner: Cleaner
   private readonly scrubber: Scrubber
   private readonly retention: RetentionSweep
@@ -94,6 +95,7 @@ export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, He
     })
     this.retention = new RetentionSweep({ clock: world.clock, logger: world.logger, serving: () => this.serving(), attempt: (home, run) => this.attempt(home, run) })
     this.cleaner = new Cleaner(this.logWorld, { ...cleanerSettings(settings), logs: () => Array.from(this.logs(), log => log.state), threads: world.threads })
+    this.lostDirectories = config.lostDirectories
     const defaults = settings.topicSettings(new Map())
     this.homes = directoryPaths(settings).map(path => new LogDirectory(new DataDirectory(path, world), this.logWorld, {
       syncsMax: config.syncsInFlightMax, reserveBytes: config.reserveBytes, redoBytesMax: config.redoBytesMax, redoSync: config.redoSync, defaults, failed: error => this.directoryFailed(error),
@@ -117,7 +119,7 @@ export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, He
     const goOn = (): void => {
       if (this.stopping !== undefined) throw new MillraceError('MR_LOG_STORE_STOPPED')
     }
-    await openDirectories(this.homes, goOn)
+    await openDirectories(this.homes, { files: this.world.files, logger, lost: this.lostDirectories }, goOn)
     const loader = new StoreLoader(this.logWorld, goOn)
     for (const home of this.serving()) await this.load(home, loader)
     logger.info('logs are loaded', { logs: this.byTopic.size, ms: Math.round(clock.monotonicMs() - beganMs), ...loader.found })

@@ -1,5 +1,6 @@
 import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
 import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
+import { DirectoryMembership, type MembershipOptions } from './directory-membership.ts'
 import { type LogDirectory } from './log-directory.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { type LogWorld } from './log-world.ts'
@@ -17,13 +18,16 @@ export function directoryPaths(settings: BrokerSettings): readonly string[] {
 
 /**
  * Takes the directories into use. One whose disk fails is left out of service if another one serves; a directory that is somebody else's
- * ends the start, for whoever pointed the broker at it did not mean to. `goOn` throws when the start is to end.
+ * ends the start, for whoever pointed the broker at it did not mean to; so does one that is missing. `goOn` throws when the start is to end.
  */
-export async function openDirectories(directories: readonly LogDirectory[], goOn: () => void): Promise<void> {
+export async function openDirectories(directories: readonly LogDirectory[], options: MembershipOptions, goOn: () => void): Promise<void> {
+  const membership = new DirectoryMembership(directories, options)
+  membership.check()
   const seen = new Map<string, LogDirectory>()
   let failure: unknown
   for (const directory of directories) {
     goOn()
+    if (directory.offline !== undefined) continue
     try {
       await directory.open()
     } catch (error) {
@@ -36,7 +40,8 @@ export async function openDirectories(directories: readonly LogDirectory[], goOn
     if (twin !== undefined) throw new MillraceError('MR_LOG_DIRECTORY_COPIED', { first: twin.path, second: directory.path })
     seen.set(directory.data.id, directory)
   }
-  if (seen.size === 0) throw failure
+  if (seen.size > 0) membership.enter()
+  if (directories.every(each => each.offline !== undefined)) throw failure ?? membership.failure
 }
 
 /** Loads every log of the directories and says how far it is. */

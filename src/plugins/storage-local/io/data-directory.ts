@@ -1,4 +1,4 @@
-import { isUuid, randomUuid, uuidBytes, type Uuid } from '../../../base/uuid.ts'
+import { randomUuid, type Uuid } from '../../../base/uuid.ts'
 import { MillraceError, isMillraceError } from '../../../kernel/errors/index.ts'
 import { parsePartitionOffsets, type PartitionOffsets } from '../../../kernel/log/checkpoint-text.ts'
 import { type BrokerIdentity } from '../../../kernel/ports/broker-identity.ts'
@@ -8,9 +8,12 @@ import { type KeyValueEngine, type KeyValueStore } from '../../../kernel/ports/k
 import { type PageCache } from '../../../kernel/ports/page-cache.ts'
 import { type Logger } from '../../../kernel/ports/telemetry.ts'
 import { parsePartitionDirectory } from '../core/segment-name.ts'
-import { formatMetaProperties, parseMetaProperties } from '../core/meta-properties.ts'
+import { formatDirectoryList, type ListedDirectory } from '../core/directory-list.ts'
+import { formatMetaProperties } from '../core/meta-properties.ts'
+import { type FoundDirectory } from '../core/missing-directories.ts'
 import { CacheLife, type FoundCache } from './cache-life.ts'
 import { CheckpointFile } from './checkpoint-file.ts'
+import { directoryListName, findDirectory } from './found-directory.ts'
 import { readWhole } from './index-file.ts'
 
 export interface DataDirectoryWorld {
@@ -39,11 +42,14 @@ export class DataDirectory {
   readonly topicIds: CheckpointFile
   /** Drawn when the directory was first used. */
   id: Uuid = ''
+  /** What it said of itself when it was locked. */
+  found: FoundDirectory | undefined
   /** The last stop was clean. */
   clean = false
   cache: FoundCache = 'doubtful'
   private readonly world: DataDirectoryWorld
   private readonly meta: CheckpointFile
+  private readonly list: CheckpointFile
   private readonly cleanMarker: CheckpointFile
   private readonly life: CacheLife
   private lock: KeyValueStore | undefined
@@ -54,6 +60,7 @@ export class DataDirectory {
     this.world = world
     const file = (name: string): CheckpointFile => new CheckpointFile(world.files, path, name)
     this.meta = file('meta.properties')
+    this.list = file(directoryListName)
     this.cleanMarker = file(cleanMarkerName)
     this.life = new CacheLife(world.files, world.pageCache, path)
     this.recoveryPoints = file('recovery-point-offset-checkpoint')
@@ -65,7 +72,7 @@ export class DataDirectory {
   }
 
   /**
-   * Takes the directory into use, making it if it is not there. Rejects with MR_LOG_DIRECTORY_LOCKED, MR_CLUSTER_ID_MISMATCH,
+   * Takes the directory into use, making it if it is not there; `writeList` and `writeMeta` are the end of that. Rejects with MR_LOG_DIRECTORY_LOCKED, MR_CLUSTER_ID_MISMATCH,
    * MR_CLUSTER_NODE_MISMATCH, or MR_FILE_… when it cannot be written.
    */
   async open(): Promise<void> {
@@ -109,6 +116,28 @@ export class DataDirectory {
     }
   }
 
+  /** The directory itself says its id, so that a list may. */
+  get isNamed(): boolean { return this.found?.id !== undefined }
+
+  /** Its list was of another id, which somebody has changed since. */
+  get isRenamed(): boolean { return this.found?.list !== undefined && this.found.list.self !== this.id }
+
+  /** No log was ever made here. */
+  get isNew(): boolean { return this.made }
+
+  /** Says which directories the broker has. One that is there already was made durable, or is when the checkpoints are written at the end of the start. */
+  writeList(all: readonly ListedDirectory[]): void {
+    const text = formatDirectoryList({ self: this.id, all })
+    if (text !== this.found?.listText) this.list.write(text)
+  }
+
+  /** Says whose the directory is, from when on it may have logs. */
+  writeMeta(): void {
+    const { identity: { clusterId, nodeId } } = this.world
+    const meta = this.found?.meta
+    if (this.id !== meta?.directoryId || meta.clusterId === undefined) this.meta.write(formatMetaProperties({ clusterId, nodeId, directoryId: this.id }))
+  }
+
   /** Says that everything here was synced. The last thing before `close`. */
   markClean(): void {
     this.cleanMarker.write('{"version":0,"brokerEpoch":-1}')
@@ -146,9 +175,9 @@ export class DataDirectory {
 
   private readMeta(): void {
     const { files, identity, random, logger } = this.world
-    const text = this.meta.read()
-    const found = text === undefined ? undefined : parseMetaProperties(text)
-    if (text !== undefined && found === undefined) {
+    this.found = findDirectory(files, this.path)
+    const { meta: found } = this.found
+    if (found === undefined && this.found.hasMeta) {
       throw new MillraceError('MR_FILE_FAILED', { operation: 'read', path: this.meta.path, reason: 'it is of a version that this release does not know' })
     }
     if (found?.clusterId !== undefined && found.clusterId !== identity.clusterId) {
@@ -159,10 +188,7 @@ export class DataDirectory {
     }
     this.made = found === undefined && !files.list(this.path).some(name => parsePartitionDirectory(name) !== undefined)
     if (found === undefined && !this.made) logger.warn('the directory has partitions and no meta.properties; it is taken to be this node\'s', { path: this.path })
-    this.id = found?.directoryId !== undefined && isDirectoryId(found.directoryId) ? found.directoryId : drawDirectoryId(random)
-    if (this.id !== found?.directoryId || found.clusterId === undefined) {
-      this.meta.write(formatMetaProperties({ clusterId: identity.clusterId, nodeId: identity.nodeId, directoryId: this.id }))
-    }
+    this.id = this.found.id ?? drawDirectoryId(random)
   }
 
   /** From here on a crash counts as unclean, also while logs are loaded. */
@@ -184,13 +210,6 @@ function badLock(error: MillraceError): MillraceError {
 function parentOf(path: string): string {
   const slash = path.replace(/\/+$/, '').lastIndexOf('/')
   return slash < 0 ? '.' : path.slice(0, Math.max(1, slash))
-}
-
-/** The first hundred ids are reserved for what Kafka means by them. */
-function isDirectoryId(text: string): boolean {
-  if (!isUuid(text)) return false
-  const bytes = uuidBytes(text)
-  return bytes.some((byte, index) => index < 15 ? byte !== 0 : byte >= 100)
 }
 
 function drawDirectoryId(random: Random): Uuid {

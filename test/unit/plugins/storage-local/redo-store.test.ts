@@ -203,11 +203,22 @@ describe('a store with a redo log', () => {
     const files = new MemoryFileSystem()
     await begun(files, ['/data', '/other'])
     const crashed = files.afterCrash({ keepUnsynced: 'none' })
-    crashed.remove('/data/meta.properties')
+    for (const path of ['/data/meta.properties', '/data/.millrace-directories', '/other/.millrace-directories']) crashed.remove(path)
     const { store } = make(crashed, ['/data', '/other'], 2)
     await store.start()
     expect(store.directories().find(({ path }) => path === '/data')!.offline).toMatch(/directory\.id/)
     expect(crashed.list(redoDirectory).length).toBeGreaterThan(0)
+    await store.stop()
+  })
+
+  it('is opened with the id that its list has, where meta.properties is lost', async () => {
+    const files = new MemoryFileSystem()
+    await begun(files, ['/data', '/other'])
+    const crashed = files.afterCrash({ keepUnsynced: 'none' })
+    crashed.remove('/data/meta.properties')
+    const { store } = make(crashed, ['/data', '/other'], 2)
+    await store.start()
+    expect(store.directories().map(({ offline }) => offline)).toEqual([undefined, undefined])
     await store.stop()
   })
 
