@@ -18,6 +18,7 @@ import { ApiVersionsHandler } from './handlers/18-api-versions.ts'
 import { type Done } from './in-process-exchange.ts'
 import { ConnectionSet } from './io/connection-set.ts'
 import { type ConnectionSetting } from './io/connection-setting.ts'
+import { MemoryWatch } from './io/memory-watch.ts'
 import { OutgoingBatchPool } from './io/outgoing-batch.ts'
 import { InProcessDispatcher } from './request-dispatcher.ts'
 import { RequestRouter } from './request-router.ts'
@@ -65,13 +66,14 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
     const router: RequestRouter = new RequestRouter(
       [...parts.handlers, new ApiVersionsHandler(() => router.apis)], parts.logger, tools.metrics, parts.fatal)
     this.dispatcher = new InProcessDispatcher(router, this.plans[0]!.listen.name)
-    const budget = new MemoryBudget(settings.integer('queued.max.request.bytes'))
+    const frameBytesMax = settings.integer('socket.request.max.bytes')
+    const budget = budgetOf(settings.integer('queued.max.request.bytes'), frameBytesMax)
     const setting: ConnectionSetting = {
-      router, budget, clock: tools.clock, deadlines: tools.deadlines, metrics: tools.metrics, logger: parts.logger,
+      router, budget: new MemoryWatch(budget, tools.clock, tools.deadlines), clock: tools.clock, deadlines: tools.deadlines, metrics: tools.metrics, logger: parts.logger,
       batches: new OutgoingBatchPool(),
       reader: new BytesReader(),
       frames: new FrameMemory(),
-      frameBytesMax: settings.integer('socket.request.max.bytes'),
+      frameBytesMax,
       requestsMax: config.requestsPerConnectionMax,
       requestElementsMax: config.requestElementsMax,
       outputBytesMax: config.outputBytesMax,
@@ -137,6 +139,14 @@ function advertisedAs({ listen, advertised }: ListenerPlan, bound: Endpoint): Br
   // Quirk 19: where a name was given to listen on, clients are told the address that it stood for, lest they try another one.
   const host = advertised?.host ?? bound.host
   return { listener: listen.name, host, port: advertised === undefined || advertised.port === 0 ? bound.port : advertised.port }
+}
+
+/** Frames below this have memory of their own; the bound of which has room for sixteen of them at the least. */
+const smallFrameBytes = 4 * 1024 * 1024
+
+function budgetOf(limitBytes: number, frameBytesMax: number): MemoryBudget {
+  const smallBytes = limitBytes < 0 ? 0 : Math.min(smallFrameBytes, Math.floor(limitBytes / 64))
+  return new MemoryBudget(limitBytes, { smallBytes, overrunBytes: frameBytesMax })
 }
 
 /** A directory that could not be opened has not told its id. */

@@ -2,10 +2,10 @@ import { type BytesReader } from '../../../base/bytes-reader.ts'
 import { type Clock } from '../../../kernel/ports/clock.ts'
 import { type Logger } from '../../../kernel/ports/telemetry.ts'
 import { type FrameMemory } from '../../../wire/frame-memory.ts'
-import { type MemoryBudget } from '../core/memory-budget.ts'
 import { type Deadlines } from '../deadlines.ts'
 import { type ProtocolMetrics } from '../metrics.ts'
 import { type RequestRouter } from '../request-router.ts'
+import { type MemoryWatch } from './memory-watch.ts'
 import { type OutgoingBatchPool } from './outgoing-batch.ts'
 
 /** What the connections of a broker share. */
@@ -13,7 +13,7 @@ export interface ConnectionSetting {
   readonly router: RequestRouter
   readonly clock: Clock
   readonly deadlines: Deadlines
-  readonly budget: MemoryBudget
+  readonly budget: MemoryWatch
   readonly batches: OutgoingBatchPool
   readonly metrics: ProtocolMetrics
   readonly logger: Logger

@@ -8,13 +8,14 @@ import { readRequestHeader, type RequestHeader } from '../../../wire/request-hea
 import { codecFor } from '../../../wire/schema/compile-codec.ts'
 import { ConnectionMachine, stopReasons, type StopReason } from '../core/connection-machine.ts'
 import { detachBytes } from '../core/detach-bytes.ts'
-import { type MemoryHolder } from '../core/memory-budget.ts'
+import { type MemoryHolder } from '../core/memory-holder.ts'
 import { unsupportedApiVersions } from '../handlers/18-api-versions.ts'
 import { type ServedApi } from '../request-router.ts'
 import { logClosing } from './closing-line.ts'
 import { ConnectionOutput } from './connection-output.ts'
 import { type ConnectionSetting } from './connection-setting.ts'
 import { ConnectionWatch, type Watched } from './connection-watch.ts'
+import { starvedRequest } from './memory-watch.ts'
 import { type ExchangeOwner, SocketExchange } from './socket-exchange.ts'
 
 /**
@@ -105,8 +106,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, ExchangeOwn
     this.setting.metrics.receivedBytes.add(length)
     if (this.machine.open) {
       this.splitter.feed(bytes, offset, offset + length)
-      this.run()
-      return
+      return void this.run()
     }
     // Taken, not handled: nothing more is read until it can be.
     this.splitter.feed(bytes.slice(offset, offset + length))
@@ -203,10 +203,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, ExchangeOwn
     const header = readRequestHeader(reader)
     const served = router.served(header.apiKey)
     if (served === undefined) throw new MillraceError('MR_PROTOCOL_UNSUPPORTED_API', { api: apiName(header.apiKey) })
-    if (header.apiVersion < served.min || header.apiVersion > served.max) {
-      this.refuseVersion(served, header)
-      return
-    }
+    if (header.apiVersion < served.min || header.apiVersion > served.max) return void this.refuseVersion(served, header)
     // A fetch has no effect but its answer, and would wait for the time to send it.
     if (this.gone && served.key === apiKeys.Fetch) return
     const request = codecFor(served.api.request, header.apiVersion).read(reader, requestElementsMax)
@@ -254,9 +251,8 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, ExchangeOwn
     if (this.left) return
     const pending = this.splitter.pendingBytes
     this.watch.incomplete(pending > 0)
-    const held = pending + this.keptBytes
-    if (held === this.heldBytes) return
-    const mayReadOn = this.setting.budget.hold(this, held)
+    if (pending + this.keptBytes === this.heldBytes) return
+    const mayReadOn = this.setting.budget.hold(this, pending + this.keptBytes)
     if (this.gone) return
     if (!mayReadOn) {
       this.machine.stop(stopReasons.memory)
@@ -268,6 +264,15 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, ExchangeOwn
 
   memoryFreed(): void {
     this.goOn(stopReasons.memory)
+  }
+
+  /** Anything but half a frame, with only its peer to blame, stays. */
+  giveUpMemory(): boolean {
+    if (this.gone || this.ending || this.running || this.backlog || this.keptBytes > 0 || this.splitter.pendingBytes === 0) return false
+    this.abort(starvedRequest(this.splitter.pendingBytes))
+    this.splitter.close()
+    this.setting.budget.forget(this)
+    return true
   }
 
   private pause(): void {
@@ -288,10 +293,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, ExchangeOwn
   answer(exchange: SocketExchange, response: object, released: (() => void) | undefined): void {
     const { batches, clock, logger } = this.setting
     exchange.served.instruments.seconds.observe((clock.monotonicMs() - exchange.receivedMs) / 1000)
-    if (this.gone) {
-      released?.()
-      return
-    }
+    if (this.gone) return void released?.()
     const next = this.machine.isNext(exchange)
     const batch = next ? this.output.current() : batches.take()
     if (released !== undefined) batch.whenWritten(released)
@@ -367,8 +369,7 @@ export class KafkaConnection implements SocketHandler, MemoryHolder, ExchangeOwn
   /** Closes for an error: one line says who sent what. Answers that are ready leave before. */
   abort(error: unknown, exchange?: SocketExchange): void {
     if (this.ending || (this.gone && this.machine.isStopped(stopReasons.closing))) return
-    const { listener } = this.peer
-    logClosing(this.setting.logger, { remote: this.socket.remote, listener, hasSpoken: this.hasSpoken, api: exchange?.served.name, error })
+    logClosing(this.setting.logger, { remote: this.socket.remote, listener: this.peer.listener, hasSpoken: this.hasSpoken, api: exchange?.served.name, error })
     this.machine.stop(stopReasons.closing)
     if (this.gone) this.goOnAlone()
     else if (this.output.isEmpty) this.destroy()

@@ -233,4 +233,29 @@ describe('back-pressure', () => {
     expect(most).toBeLessThan(200_000 + 60_000 + 20 * 4000)
     expect(broker.metrics.value('millrace_protocol_held_request_bytes')).toBe(0)
   })
+
+  it('memory for requests: half frames whose peers have stopped are closed when others wait for memory, which then get through; small ones never wait', async () => {
+    const broker = await TestBroker.start({ settings: { 'queued.max.request.bytes': '200000', 'socket.request.max.bytes': '100000' } })
+    broker.cluster.topic('t')
+    const frameOf = (client: ReturnType<TestBroker['connect']>, bytes: number) => client.frame(produceApi, 9, produce('t', batchOf([{ value: new Uint8Array(bytes) }])))
+    const stalled = Array.from({ length: 4 }, () => broker.connect())
+    for (const client of stalled) client.socket.give(frameOf(client, 90_000).bytes.subarray(0, 80_000))
+    const [large, small] = [broker.connect(), broker.connect()]
+    const waits = frameOf(large, 60_000)
+    large.socket.give(waits.bytes.subarray(0, 30_000))
+    expect(large.socket.paused).toBe(true)
+    const passes = frameOf(small, 2000)
+    small.socket.give(passes.bytes.subarray(0, 1000))
+    small.socket.give(passes.bytes.subarray(1000))
+    await passes.response
+    for (let second = 0; second < 6; second++) {
+      broker.timers.advance(1000)
+      await turn(1)
+    }
+    expect(stalled.some(({ socket }) => socket.destroyed)).toBe(true)
+    expect(large.socket.paused).toBe(false)
+    large.socket.give(waits.bytes.subarray(30_000))
+    await waits.response
+    expect(large.socket.destroyed).toBe(false)
+  })
 })
