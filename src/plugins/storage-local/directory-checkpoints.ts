@@ -7,7 +7,7 @@ import { formatTopicIds, type LostLogs } from './lost-logs.ts'
 import { type SegmentedLog } from './segmented-log.ts'
 
 /** What is known of a log that is out of service because it was found damaged; its checkpoints stay as they were. */
-export type Fenced = Pick<KnownOfLog, 'startOffset' | 'highWatermark' | 'cleanedTo' | 'nextHorizonMs'> & { readonly recoveryPoint: number }
+export type Fenced = Pick<KnownOfLog, 'startOffset' | 'startSure' | 'highWatermark' | 'cleanedTo' | 'nextHorizonMs'> & { readonly recoveryPoint: number }
 
 /** The logs of a data directory, by `<topic>-<partition>`. */
 export interface DirectoryLogs {
@@ -110,7 +110,7 @@ export class DirectoryCheckpoints {
   private textOf(of: CheckpointKind): string {
     switch (of) {
       case 'recovery points': return this.offsets(log => log.state.recoveryPoint(), known => known.recoveryPoint)
-      case 'log starts': return this.offsets(log => log.startOffset === 0 ? undefined : log.startOffset, known => known.startOffset)
+      case 'log starts': return this.offsets(log => log.startOffset, known => known.startSure ? known.startOffset : aboveZero(known.startOffset))
       case 'watermarks': return this.offsets(log => log.highWatermark, known => known.highWatermark)
       case 'clean offsets': return this.offsets(log => aboveZero(log.state.cleanedTo), known => aboveZero(known.cleanedTo))
       case 'delete horizons': return this.offsets(log => finite(log.state.nextHorizonMs), known => finite(known.nextHorizonMs))

@@ -20,6 +20,7 @@ import { flushAll } from './log-sync.ts'
 import { checkpointKinds, type CheckpointKind, type LogHome, type LogWorld } from './log-world.ts'
 import { syncAll } from './log-truncation.ts'
 import { LostLogs } from './lost-logs.ts'
+import { LostStarts } from './lost-starts.ts'
 import { RecoveryPoints } from './recovery-points.ts'
 import { isDamage, loadTwice } from './second-look.ts'
 import { type RedoFigures } from './metrics.ts'
@@ -60,6 +61,7 @@ export class LogDirectory implements LogHome {
   private readonly redo: DirectoryRedo
   private readonly fenced = new Map<string, Fenced>()
   private readonly lost: LostLogs
+  readonly lostStarts = new LostStarts()
   private readonly unnamed: UnnamedPartitions
   private readonly checkpoints: DirectoryCheckpoints
   /** Names of logs that were removed, and may still stand in the checkpoint files. */

@@ -10,6 +10,8 @@ export interface KnownOfLog {
   /** Everything below was synced. Undefined when the checkpoint is lost: then it may be anything. */
   readonly recoveryPoint: number | undefined
   readonly startOffset: number
+  /** A checkpoint of ours has it: then files of below went after it was on the disk, and no other. Else it is what is not known to be otherwise. */
+  readonly startSure: boolean
   readonly highWatermark: number
   /** See `LogState`. 0 and Infinity where nothing is known. */
   readonly cleanedTo: number

@@ -1,7 +1,7 @@
 import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type EpochEntry } from '../../kernel/log/epoch-history.ts'
 import { sumHeader } from './core/batch-sums.ts'
-import { planDirectory, type DirectoryPlan } from './core/directory-plan.ts'
+import { planDirectory } from './core/directory-plan.ts'
 import { parseSegmentFileName, segmentFileName } from './core/segment-name.ts'
 import { endSwaps, finishSwaps } from './io/finish-swaps.ts'
 import { isSealed, resumeBelow, type LoadedIndexes } from './io/index-file.ts'
@@ -14,6 +14,7 @@ import { recoverEpochs } from './epoch-recovery.ts'
 import { sideSuffixes } from './log-finish.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { LogRecovery, discardSegment, durableTo } from './log-recovery.ts'
+import { checkBegin, checkOrphans, checkThere } from './log-presence.ts'
 import { type LogState } from './log-state.ts'
 import { endOf, type RedoPlan } from './core/redo-history.ts'
 import { type RedoEntry } from './core/redo-group.ts'
@@ -61,6 +62,8 @@ class LogLoader {
   private filedEpochs: readonly EpochEntry[] = []
   /** The scan takes the batches that it checks into the producers' state. */
   private replaysProducers = false
+  /** The first segment begins above the log start, as a power cut may leave it. */
+  private beginsBehind = false
   /** Where in the first segment that was checked the check began. */
   private checkedFrom = 0
 
@@ -71,9 +74,10 @@ class LogLoader {
 
   load(): LoadReport {
     const { log, known } = this
+    this.beginsBehind = checkBegin(log, known)
     if (known.redo !== undefined) this.redo(known.redo)
     this.findSegments()
-    this.checkThere()
+    checkThere(log, known)
     this.dropBelowStart()
     if (log.segments.length > 0) {
       if (known.clean) this.openLast()
@@ -130,7 +134,7 @@ class LogLoader {
     const plan = planDirectory(names.some(name => name.endsWith('.swap')) ? this.namesOfFiles() : names)
     for (const name of plan.foreign) logger.warn('a file that is not of this log is left alone', { path: `${log.directory}/${name}` })
     for (const name of plan.setAside) logger.warn('bytes that were set aside are still here', { path: `${log.directory}/${name}` })
-    this.checkOrphans(plan)
+    checkOrphans(log, this.known, plan)
     // Until the files beside a compacted segment are there anew its `.swap` files say that they are not.
     for (const name of plan.remove) if (!isSwapOf(remade, name)) files.remove(`${log.directory}/${name}`)
     log.segments = plan.segments.map((baseOffset, index) => {
@@ -142,6 +146,7 @@ class LogLoader {
       segment.sidesSynced = true
       return segment
     })
+    if (this.beginsBehind) log.segments.unshift(this.emptyBegin())
     this.dropEmpty()
     for (const segment of log.segments.slice(0, -1)) {
       if (!remade.includes(segment.baseOffset)) continue
@@ -149,6 +154,16 @@ class LogLoader {
       for (const suffix of sideSuffixes) syncPath(log.world.files, segment.path(suffix))
     }
     endSwaps(files, log.directory, remade)
+  }
+
+  /** What is behind the hole was no more on the disk than what was in it: the recovery sets it aside. */
+  private emptyBegin(): Segment {
+    const { log, known } = this
+    const segment = log.createSegment(known.startOffset)
+    segment.endOffset = log.segments[0]!.baseOffset
+    segment.markSynced()
+    log.world.files.syncDirectory(log.directory)
+    return segment
   }
 
   /**
@@ -181,30 +196,6 @@ class LogLoader {
       logger.error('what should be a file is none: it was set aside, and the file is made anew', { path: `${directory}/${name}`, movedTo, remedy: 'look what it is, then remove it' })
       return []
     })
-  }
-
-  /**
-   * The `.log` of a segment is the first of its files to go, but not before the log start is durably behind it, and segments that are cut
-   * away go the newest first: otherwise it was taken away. Only a power cut may leave it out, where nothing of it was on the disk yet: a roll waits for
-   * no name. What is behind that hole was not either, and the recovery sees to it.
-   */
-  private checkOrphans({ orphans, segments }: DirectoryPlan): void {
-    const { log, known } = this
-    for (const baseOffset of orphans) {
-      if (baseOffset < known.startOffset || !segments.some(other => other > baseOffset)) continue
-      if (!known.clean && known.cache !== 'intact' && known.recoveryPoint !== undefined && baseOffset >= durableTo(known)) continue
-      const path = `${log.directory}/${segmentFileName(baseOffset, '.log')}`
-      const entries = (['.index', '.timeindex'] as const).some(suffix => (log.world.files.stat(`${log.directory}/${segmentFileName(baseOffset, suffix)}`)?.bytes ?? 0) > 0)
-      if (entries) throw log.corrupt(baseOffset, path, 'the segment is missing, and its indexes are there')
-    }
-  }
-
-  /** A log of which a checkpoint says that it had records is not to begin anew, empty. */
-  private checkThere(): void {
-    const { log, known } = this
-    const ended = Math.max(durableTo(known), known.highWatermark)
-    if (log.segments.length > 0 || ended <= known.startOffset) return
-    throw log.corrupt(known.startOffset, log.directory, `there is no segment, and a checkpoint says that the log went up to ${ended}`)
   }
 
   /** The log start was durable before these were deleted, or were about to be: some of them may be gone, and none is wanted. */

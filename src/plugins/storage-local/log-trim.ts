@@ -16,7 +16,8 @@ export function roll(log: LogState, sync: LogSync, baseOffset: number): Segment 
   const closing = log.active
   const opened = log.guard(() => log.createSegment(baseOffset))
   if (closing.sizeBytes === 0) {
-    // It held the place of offsets that are skipped.
+    // It held the place of offsets that are skipped. Of a log that begins with them the start is above them before their place is gone.
+    if (log.segments.length === 1) beginAbove(log, opened)
     log.segments.pop()
     log.guard(() => removeNow(log, closing))
   }
@@ -27,6 +28,26 @@ export function roll(log: LogState, sync: LogSync, baseOffset: number): Segment 
   tolerateFullDisk(log, () => writeProducerSnapshot(log, baseOffset))
   if (closing.sizeBytes > 0) sync.rolled(closing, baseOffset)
   return opened
+}
+
+function beginAbove(log: LogState, opened: Segment): void {
+  try {
+    log.guard(() => raiseStart(log, opened.baseOffset))
+  } catch (error) {
+    log.guard(() => removeNow(log, opened))
+    throw error
+  }
+}
+
+function raiseStart(log: LogState, baseOffset: number): void {
+  const { start } = log
+  log.start = Math.max(start, baseOffset)
+  try {
+    log.home.writeCheckpoint('log starts')
+  } catch (error) {
+    log.start = start
+    throw error
+  }
 }
 
 function tolerateFullDisk(log: LogState, run: () => void): void {
@@ -71,16 +92,9 @@ function tellForgotten(log: LogState, damages: readonly LogDamage[]): void {
 export function deletePrefix(log: LogState, sync: LogSync, offset: number): void {
   if (offset > log.watermark) throw log.outOfRange(offset)
   if (offset <= log.start) return
-  const { start } = log
   log.guard(() => {
     keepEpochs(log)
-    log.start = offset
-    try {
-      log.home.writeCheckpoint('log starts')
-    } catch (error) {
-      log.start = start
-      throw error
-    }
+    raiseStart(log, offset)
     log.epochs.truncateStart(offset)
     tellForgotten(log, log.world.integrity.forgetBelow(log.id, offset))
     dropSegments(log, sync, segmentsBelow(log, offset))

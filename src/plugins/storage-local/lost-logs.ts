@@ -1,15 +1,18 @@
 import { MillraceError } from '../../kernel/errors/index.ts'
 import { partitionName } from '../../kernel/log/checkpoint-text.ts'
 import { type PartitionId, type Uuid } from '../../kernel/model/ids.ts'
-import { isUuid } from '../../base/uuid.ts'
+import { isUuid, zeroUuid } from '../../base/uuid.ts'
 import { type KnownOfLog } from './log-known.ts'
 
 /** What is still known of a log that is not here. */
-export type LostLog = Pick<KnownOfLog, 'startOffset' | 'highWatermark' | 'cleanedTo' | 'nextHorizonMs' | 'named'> & {
+export type LostLog = Pick<KnownOfLog, 'startOffset' | 'startSure' | 'highWatermark' | 'cleanedTo' | 'nextHorizonMs' | 'named'> & {
   readonly recoveryPoint: number
-  /** Undefined: of whatever topic has the name. Its directory is there, but does not say. */
+  /** Undefined: of whatever topic has the name. Its directory is there, but does not say. `ofAnyTopic`: nor is its directory there. */
   readonly topicId: Uuid | undefined
 }
+
+/** The topic of a log of which the offsets are known, and neither its directory nor the ids of topics are there. */
+export const ofAnyTopic: Uuid = zeroUuid
 
 /** Whether the checkpoints say that there were records. */
 export function hadRecords(known: KnownOfLog): boolean {
@@ -41,7 +44,7 @@ export class LostLogs {
     const name = partitionName(id)
     const lost = this.lost.get(name)
     if (lost === undefined) return false
-    if (lost.topicId !== undefined && lost.topicId !== id.topicId) return this.lost.delete(name)
+    if (lost.topicId !== undefined && lost.topicId !== ofAnyTopic && lost.topicId !== id.topicId) return this.lost.delete(name)
     const { topic, partition } = id
     const end = Math.max(lost.recoveryPoint, lost.highWatermark)
     throw new MillraceError('MR_LOG_MISSING', lost.topicId === undefined ? {
@@ -66,6 +69,11 @@ export function formatTopicIds(ids: Iterable<readonly [string, Uuid]>, doubtful:
   for (const [name, topicId] of ids) text += `${name} ${topicId}\n`
   for (const [name, topicId] of doubtful) text += `${name} ${topicId} ${doubtMark}\n`
   return text
+}
+
+/** Whether a line is none: what it said is not known. */
+export function hasBadLine(text: string): boolean {
+  return text.split('\n').filter(line => line.trim() !== '').length > linesOf(text).length
 }
 
 /** Lines that are none are left out: somebody may have edited the file. */

@@ -206,7 +206,9 @@ export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, He
   get integrity(): IntegrityLedger { return this.logWorld.integrity }
 
   check(): Health {
-    return directoryHealth(this.directories(), this.homes.filter(home => home.full).map(home => home.path), this.logWorld.integrity.damages, this.cleaner.uncleanable().map(({ log, reason }) => ({ ...log.id, reason })), this.integrity.lostTails)
+    const uncleanable = this.cleaner.uncleanable().map(({ log, reason }) => ({ ...log.id, reason }))
+    const startsLost = this.homes.flatMap(home => home.lostStarts.names(home.logs))
+    return directoryHealth(this.directories(), this.homes.filter(home => home.full).map(home => home.path), this.integrity.damages, uncleanable, this.integrity.lostTails, startsLost)
   }
 
   private async stopAll(): Promise<void> {

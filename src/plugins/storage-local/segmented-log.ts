@@ -165,7 +165,13 @@ export class SegmentedLog implements PartitionLog {
 function tellMissing(log: LogState): void {
   const { id: { topic, partition }, end, missingTo, directory, settings } = log
   log.missingTo = 0
-  if (missingTo === 0 || settings.durability !== 'fsync') return
+  if (missingTo === 0) return
+  if (settings.durability !== 'fsync') {
+    log.world.logger.warn('a log ends below its high watermark, as a power cut may leave it with durability os: the offsets of what is missing are given to others', {
+      topic, partition, path: directory, end, highWatermark: missingTo, remedy: 'produce what is missing again; durability fsync keeps what was acknowledged',
+    })
+    return
+  }
   log.world.integrity.lostTail({ topic, partition, first: end, last: missingTo - 1 }, log)
   log.world.logger.error('records that were on the disk are not there any more: the log ends below its high watermark, and their offsets are given to others', {
     topic, partition, path: directory, end, highWatermark: missingTo,

@@ -4,7 +4,7 @@ import { DirectoryMembership, type MembershipOptions } from './directory-members
 import { type LogDirectory } from './log-directory.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { type LogWorld } from './log-world.ts'
-import { hadRecords, parseDoubtful, parseTopicIds } from './lost-logs.ts'
+import { hadRecords, hasBadLine, ofAnyTopic, parseDoubtful, parseTopicIds } from './lost-logs.ts'
 
 /** Between two lines of progress while logs are loaded, and between two pauses for whatever else waits. */
 const progressMs = 1000
@@ -66,22 +66,26 @@ export class StoreLoader {
     const { logger, clock } = this.world
     const { data } = directory
     const recoveryPoints = data.readOffsets(data.recoveryPoints)
-    const logStarts = data.readOffsets(data.logStarts) ?? new Map<string, number>()
+    const logStarts = data.readOffsets(data.logStarts)
+    const startsSure = data.logStarts.hasChecksum
     const watermarks = data.readOffsets(data.watermarks) ?? new Map<string, number>()
     const cleanOffsets = data.readOffsets(data.cleanOffsets) ?? new Map<string, number>()
     const deleteHorizons = data.readOffsets(data.deleteHorizons) ?? new Map<string, number>()
-    const topicIdText = data.topicIds.read() ?? ''
-    const topicIds = parseTopicIds(topicIdText)
+    const topicIdText = data.topicIds.read()
+    const topicIds = parseTopicIds(topicIdText ?? '')
+    // Where there are neither, this is the first start here: what others have left may do without a checkpoint of log starts.
+    if (logStarts === undefined && (topicIdText !== undefined || !data.isUnwritten(data.logStarts))) directory.lostStarts.lost()
     const known = (name: string): KnownOfLog => ({
       clean: data.clean,
       cache: data.cache,
       // A log that is not in the checkpoint was made after it was written: nothing of it is known to be on the disk.
       recoveryPoint: recoveryPoints === undefined ? undefined : recoveryPoints.get(name) ?? 0,
-      startOffset: logStarts.get(name) ?? 0,
+      startOffset: logStarts?.get(name) ?? 0,
+      startSure: startsSure && logStarts?.get(name) !== undefined,
       highWatermark: watermarks.get(name) ?? 0,
       cleanedTo: cleanOffsets.get(name) ?? 0,
       nextHorizonMs: deleteHorizons.get(name) ?? Infinity,
-      named: topicIds.get(name),
+      named: topicIds.get(name) === ofAnyTopic ? undefined : topicIds.get(name),
     })
     const partitions = directory.partitions()
     if (!data.clean && partitions.length > 0) {
@@ -101,10 +105,14 @@ export class StoreLoader {
       this.cutBytes += report.cutBytes
       await this.breathe(directory, partitions.length)
     }
-    const here = new Set([...partitions, ...parseDoubtful(topicIdText)])
-    for (const [name, topicId] of topicIds) {
+    // The ids are on the disk before log starts are, which have a checksum where we have written them: others know of no such file.
+    const idsLost = startsSure && (topicIdText === undefined || hasBadLine(topicIdText))
+    const named = idsLost ? [...recoveryPoints?.keys() ?? [], ...watermarks.keys()].map(name => [name, ofAnyTopic] as const) : []
+    const here = new Set([...partitions, ...parseDoubtful(topicIdText ?? '')])
+    for (const [name, topicId] of new Map([...named, ...topicIds])) {
       if (!here.has(name) && hadRecords(known(name))) directory.lose(name, known(name), topicId)
     }
+    directory.lostStarts.tell(directory.logs, logger, data.logStarts.path)
   }
 
   /** What was read and checked, written again from the redo log, and cut behind the last whole batch, in all directories so far. */

@@ -9,8 +9,8 @@ export interface Uncleanable {
   readonly reason: string
 }
 
-/** Failed when no data directory serves, degraded when one of several does not, a disk is full, records are damaged or missing, or a log cannot be compacted. */
-export function directoryHealth(directories: readonly DirectoryStatus[], full: readonly string[] = [], damages: readonly LogDamage[] = [], uncleanable: readonly Uncleanable[] = [], lost: readonly LostTail[] = []): Health {
+/** Failed when no data directory serves, degraded when one of several does not, a disk is full, records are damaged or missing or may be undeleted, or a log cannot be compacted. */
+export function directoryHealth(directories: readonly DirectoryStatus[], full: readonly string[] = [], damages: readonly LogDamage[] = [], uncleanable: readonly Uncleanable[] = [], lost: readonly LostTail[] = [], startsLost: readonly string[] = []): Health {
   const offline = directories.filter((directory) => directory.offline !== undefined)
   const [first] = offline
   if (first === undefined && full.length > 0) {
@@ -26,6 +26,12 @@ export function directoryHealth(directories: readonly DirectoryStatus[], full: r
     return {
       state: 'degraded',
       detail: `${lost.length === 1 ? '1 log misses' : `${lost.length} logs miss`} records that were on the disk before the power went, the first from offset ${tail.first} of ${tail.topic}-${tail.partition} up to ${tail.last}; their offsets are given to others: produce what is missing again (docs/damage.md)`,
+    }
+  }
+  if (first === undefined && startsLost.length > 0) {
+    return {
+      state: 'degraded',
+      detail: `where ${startsLost.length === 1 ? '1 log begins' : `${startsLost.length} logs begin`} was lost: records that were deleted from ${startsLost.slice(0, 3).join(', ')}${startsLost.length > 3 ? ' and others' : ''} may be served again; delete once more what is not to be read (docs/damage.md)`,
     }
   }
   const [failing] = uncleanable

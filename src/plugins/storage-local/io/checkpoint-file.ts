@@ -19,6 +19,8 @@ export class CheckpointFile {
   /** The rename that put `current` in place was followed by a sync of the directory. */
   private currentDurable = false
   private writes = 0
+  /** What was read last carried its checksum: nobody else has written it. */
+  hasChecksum = false
 
   /** `checkedAs`: the text carries a checksum, of this file and no other; see `withChecksum`. */
   constructor(files: FileSystem, directory: string, name: string, checkedAs?: string) {
@@ -36,7 +38,9 @@ export class CheckpointFile {
     const text = decoder.decode(bytes)
     if (this.checkedAs === undefined) return text
     // An empty file stands for no entries where Kafka made it; here none is ever written.
-    return text === '' ? damagedText : checkedText(text, this.checkedAs) ?? damagedText
+    const plain = text === '' ? undefined : checkedText(text, this.checkedAs)
+    this.hasChecksum = plain !== undefined && plain !== text
+    return plain ?? damagedText
   }
 
   /** Durable when it returns. */
