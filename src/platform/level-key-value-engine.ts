@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
@@ -25,6 +25,7 @@ export class LevelKeyValueEngine implements KeyValueEngine {
     if (openHere.has(place)) throw new MillraceError('MR_LOG_DIRECTORY_LOCKED', { path })
     const found = whatIsIn(place)
     if (found === 'nothing' && !create) throw new MillraceError('MR_FILE_NOT_FOUND', { operation: 'open', path })
+    checkKinds(place, path)
     if (found === 'parts') throw new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason: 'it has files of a LevelDB and no CURRENT, which names the ones that count' })
     openHere.add(place)
     try {
@@ -136,6 +137,22 @@ function whatIsIn(place: string): 'store' | 'parts' | 'nothing' {
   }
   if (names.includes('CURRENT')) return 'store'
   return names.some((name) => name !== madeFirst && /^(MANIFEST-\d+|\d+\.(log|ldb|sst))$/.test(name)) ? 'parts' : 'nothing'
+}
+
+const levelNames = /^(CURRENT|LOCK|LOG|LOG\.old|MANIFEST-\d+|\d+\.(log|ldb|sst|dbtmp))$/
+
+/** LevelDB opens what has the name of a file of its own. A pipe that nobody writes to would hold up its thread, and with that the end of the process, for ever. */
+function checkKinds(place: string, path: string): void {
+  for (const name of readdirSync(place)) {
+    if (!levelNames.test(name)) continue
+    let isFile: boolean | undefined
+    try {
+      isFile = statSync(join(place, name), { throwIfNoEntry: false })?.isFile()
+    } catch (error) {
+      throw fileError(error, 'open', join(path, name))
+    }
+    if (isFile === false) throw new MillraceError('MR_FILE_FAILED', { operation: 'open', path, reason: `${name} in it is no regular file; put the file back that was there, or remove what is in its place` })
+  }
 }
 
 /** LevelDB gives the system's words alone. */

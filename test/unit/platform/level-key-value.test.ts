@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -92,6 +92,21 @@ describe('LevelKeyValueEngine', () => {
     await store.close()
     expect(await other()).toBe('opened')
   })
+
+  test.each(['CURRENT', 'LOCK', 'LOG', 'LOG.old', 'MANIFEST-000002', '000009.log', '000009.ldb', '000009.dbtmp'])(
+    'a pipe or a directory in the place of %s is refused before LevelDB opens it, which would wait for ever', { timeout: 30_000 }, async (name) => {
+      const engine = new LevelKeyValueEngine()
+      for (const make of [(at: string) => execFileSync('mkfifo', [at]), (at: string) => mkdirSync(at)]) {
+        const path = mkdtempSync(join(directory, 'store-'))
+        await (await engine.open(path)).close()
+        rmSync(join(path, name), { force: true })
+        make(join(path, name))
+        for (const create of [true, false]) {
+          await expect(engine.open(path, { create })).rejects.toMatchObject({ code: 'MR_FILE_FAILED', message: expect.stringContaining(`${name} in it is no regular file; `) })
+        }
+        rmSync(join(path, name), { recursive: true })
+      }
+    })
 
   test('a store without CURRENT is refused and keeps its files; one that was never finished is made', async () => {
     const engine = new LevelKeyValueEngine()
