@@ -36,3 +36,7 @@ describe('a data directory that is given twice', () => {
     await expect(compose('d6', 'x/d6', join(directory, 'real'), 'd6x')).resolves.toBeDefined()
   })
 })
+
+it.each(['/', '//', '/./', '/tmp/..'])('the root of the file system is refused as a data directory, however it is written: %s', async (path) => {
+  await expect(compose(path)).rejects.toMatchObject({ code: 'MR_CONFIG_INVALID', message: expect.stringContaining(`${path} is the root of the file system; name a directory`) })
+})
