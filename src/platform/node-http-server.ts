@@ -38,6 +38,8 @@ export class NodeHttpServer implements HttpServer {
 async function answer(request: http.IncomingMessage, handle: Handle): Promise<HttpResponse> {
   const target = parseTarget(request.url ?? '/')
   if (target === undefined) return plain(400, 'the path is not a valid one\n')
+  const foreign = foreignOrigin(request)
+  if (foreign !== undefined) return problem(403, `${foreign} is another site than this one; only pages of this address may send ${request.method!} requests`)
   const body = await readBody(request)
   if (body === 'too large') return plain(413, `a body may have ${bodyBytesMax} bytes\n`)
   if (body === 'broken') return plain(400, 'the body ended early\n')
@@ -97,5 +99,17 @@ function readBody(request: http.IncomingMessage): Promise<Uint8Array | 'too larg
     request.on('aborted', () => resolve('broken'))
   })
 }
+
+/**
+ * The site whose page sent this, where that is another one and the request may change something: browsers send such requests for any page that is open in them, and
+ * say whose it is. Who points a name of his own at this address (DNS rebinding) is not found out here.
+ */
+function foreignOrigin({ method, headers }: http.IncomingMessage): string | undefined {
+  const { origin } = headers
+  if (origin === undefined || method === 'GET' || method === 'HEAD') return undefined
+  return URL.canParse(origin) && new URL(origin).host === headers.host?.toLowerCase() ? undefined : origin
+}
+
+const problem = (status: number, detail: string): HttpResponse => ({ status, contentType: 'application/problem+json', body: `${JSON.stringify({ status, detail })}\n` })
 
 const plain = (status: number, text: string): HttpResponse => ({ status, contentType: 'text/plain; charset=utf-8', body: text })

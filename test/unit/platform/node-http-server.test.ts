@@ -125,4 +125,29 @@ describe('NodeHttpServer', () => {
     await expect(new NodeHttpServer().listen({ host: '127.0.0.1', port }, () => Promise.resolve(ok(''))))
       .rejects.toMatchObject({ code: 'MR_NET_ADDRESS_IN_USE' })
   })
+
+  test('a page of another site may send nothing that changes something; one of this address, and who is no browser, may', async () => {
+    const seen: string[] = []
+    const { port } = await serve(({ method }) => {
+      seen.push(method)
+      return Promise.resolve(ok('done'))
+    })
+    const ask = async (method: string, origin: string | undefined): Promise<string> => {
+      const header = origin === undefined ? '' : `Origin: ${origin}\r\n`
+      return await talk(port, `${method} /x HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n${header}Connection: close\r\nContent-Length: 0\r\n\r\n`)
+    }
+    for (const method of ['POST', 'PUT', 'DELETE']) {
+      for (const origin of ['https://evil.example', `http://evil.example:${port}`, `http://127.0.0.1:${port + 1}`, 'null', 'nonsense', `http://127.0.0.1.evil.example:${port}`]) {
+        const answer = await ask(method, origin)
+        expect(answer).toMatch(/^HTTP\/1\.1 403 /)
+        expect(answer).toContain('application/problem+json')
+        expect(answer).toContain(origin)
+      }
+    }
+    expect(seen).toEqual([])
+    for (const [method, origin] of [['POST', `http://127.0.0.1:${port}`], ['POST', undefined], ['GET', 'https://evil.example']] as const) {
+      expect(await ask(method, origin)).toMatch(/^HTTP\/1\.1 200 /)
+    }
+    expect(seen).toEqual(['POST', 'POST', 'GET'])
+  })
 })
