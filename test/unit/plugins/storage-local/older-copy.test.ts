@@ -51,7 +51,7 @@ async function life(copyAt: number, ended: 'stopped' | 'killed' | 'cut off', red
   const found = again.store.find(id.topicId, 0)!
   const code = codeOf(() => { found.configure(settings) })
   const values = code === 'ok' ? (await readRecords(subject, found, 0)).length : 0
-  return { code, values, errors: again.logger.lines.filter(({ level }) => level === 'error').length, found, store: again.store }
+  return { code, values, errors: again.logger.lines.filter(({ level }) => level === 'error').length, lines: again.logger.lines, found, store: again.store }
 }
 
 describe('an older copy of a partition directory that is put back by hand', () => {
@@ -73,8 +73,10 @@ describe('an older copy of a partition directory that is put back by hand', () =
 })
 
 describe('a log that ends below its high watermark after a power cut', () => {
-  it('is nothing to tell of with durability os, which does not promise more', async () => {
-    expect(await life(29, 'cut off', 0, { ...durable, durability: 'os' })).toMatchObject({ code: 'ok', values: 29, errors: 0, found: { missing: undefined } })
+  it('is a warning with durability os, which does not promise more', async () => {
+    const ended = await life(29, 'cut off', 0, { ...durable, durability: 'os' })
+    expect(ended).toMatchObject({ code: 'ok', values: 29, errors: 0, found: { missing: undefined } })
+    expect(ended.lines.filter(({ level }) => level === 'warn')).toMatchObject([{ message: expect.stringContaining('ends below its high watermark') as string, fields: { end: 29, highWatermark: 30 } }])
   })
 
   it('tells which offsets are missing, degrades the health, and is well again when its start is behind where they began', async () => {
