@@ -1,4 +1,5 @@
-import { type FileSystem } from '../../../kernel/ports/file-system.ts'
+import { MillraceError } from '../../../kernel/errors/index.ts'
+import { type File, type FileSystem } from '../../../kernel/ports/file-system.ts'
 import { checkedText, withChecksum } from '../core/checked-text.ts'
 import { readWhole } from './index-file.ts'
 
@@ -52,7 +53,12 @@ export class CheckpointFile {
   stage(text: string): () => void {
     const turn = ++this.writes
     if (text === this.current) return () => this.syncName()
-    const file = this.files.open(`${this.path}.tmp`, 'ensure')
+    let file: File
+    try {
+      file = this.files.open(`${this.path}.tmp`, 'ensure')
+    } catch (error) {
+      throw this.besideError(error)
+    }
     try {
       replaceContent(file, this.stored(text))
       file.syncNow()
@@ -79,7 +85,12 @@ export class CheckpointFile {
   writeLater(text: string, done: (error: unknown) => void): void {
     if (text === this.current) return done(undefined)
     const turn = ++this.writes
-    const file = this.files.open(`${this.path}.tmp`, 'ensure')
+    let file: File
+    try {
+      file = this.files.open(`${this.path}.tmp`, 'ensure')
+    } catch (error) {
+      throw this.besideError(error)
+    }
     replaceContent(file, this.stored(text))
     file.sync(error => {
       file.close()
@@ -100,6 +111,13 @@ export class CheckpointFile {
     if (this.currentDurable || this.current === undefined) return
     this.files.syncDirectory(this.directory)
     this.currentDurable = true
+  }
+
+  /** What is said where the file beside cannot be opened. */
+  private besideError(error: unknown): unknown {
+    const path = `${this.path}.tmp`
+    if (this.files.stat(path)?.kind !== 'directory') return error
+    return new MillraceError('MR_FILE_FAILED', { operation: 'write', path, reason: 'a directory is in the place of this file, which the broker writes and renames; remove the directory' }, error)
   }
 
   private stored(text: string): string {
