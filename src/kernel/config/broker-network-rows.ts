@@ -27,7 +27,7 @@ export const brokerNetworkRows: readonly BrokerConfigRow[] = [
   row('node.id', 'int', '1', fixed, works, 'Number of this node, unique in the cluster and kept for ever.', { min: 0, differs: 'Kafka has none and must be given one' }),
   row('num.io.threads', 'int', '8', clusterWide, none(oneLoop), 'Threads that handle requests.', { min: 1 }),
   row('num.network.threads', 'int', '3', clusterWide, none(oneLoop), 'Threads that read and write sockets.', { min: 1 }),
-  row('queued.max.request.bytes', 'long', '268435456', fixed, works, 'Bytes of requests that may be in memory at a time; above it sockets are not read; -1 is without bound. A quarter is kept for requests of up to 4 MiB (a 64th of it, if that is less). Half a request that comes no further for 5 s while others wait for memory is closed.',
+  row('queued.max.request.bytes', 'long', '268435456', fixed, works, 'Bytes of requests in memory at a time; above it sockets are not read; -1 is without bound. A quarter is kept for small ones. A half one that stands still for 5 s while others wait is closed.',
     { min: 1, also: -1, differs: 'memory is bounded' }),
   row('queued.max.requests', 'int', '500', fixed, none('requests are bounded in bytes, see queued.max.request.bytes'), 'Requests that may wait for a thread.', { min: 1 }),
   row('socket.listen.backlog.size', 'int', '50', fixed, none('the system\'s default is taken'), 'Connections that the system may hold before they are accepted.', { min: 1 }),

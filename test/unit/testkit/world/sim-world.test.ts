@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { codecNone } from '../../../../src/kernel/record/compression-codec.ts'
 import { createHost } from '../../../../src/kernel/plugin/plugin-host.ts'
 import { ProcessStats } from '../../../../src/kernel/ports/process-stats.ts'
+import { Threads } from '../../../../src/kernel/ports/threads.ts'
 import { NodeCompression } from '../../../../src/platform/codecs/node-compression.ts'
 import { nodePlatform } from '../../../../src/platform/node-platform-plugin.ts'
 import { type Endpoint, type Socket } from '../../../../src/kernel/ports/network.ts'
@@ -209,8 +210,8 @@ describe('simPlatform', () => {
   test('provides the ports that the real platform provides', async () => {
     const world = new SimWorld({ seed: 1 })
     const plugin = simPlatform(world.machine('m').process, new NodeCompression())
-    // A simulated process takes no memory and no processor of its own.
-    expect(plugin.provides).toEqual(nodePlatform.provides!.filter(port => port !== ProcessStats))
+    // A simulated process takes no memory and no processor of its own, and has no thread beside its own.
+    expect(plugin.provides).toEqual(nodePlatform.provides!.filter(port => port !== ProcessStats && port !== Threads))
     const host = createHost({ plugins: [plugin] })
     await host.start()
     for (const port of plugin.provides!) expect(host.get(port)).toBeTypeOf('object')
