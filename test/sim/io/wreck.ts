@@ -83,5 +83,7 @@ function moveStart(files: MemoryFileSystem, path: string): void {
   const file = files.open(path, 'update')
   file.truncate(0)
   file.write([new TextEncoder().encode(['0', String(rows.length), ...rows, ''].join('\n'))], 0)
+  // A checkpoint is synced before it has its name.
+  file.syncNow()
   file.close()
 }
