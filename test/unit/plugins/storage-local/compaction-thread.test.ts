@@ -1,3 +1,4 @@
+import zlib from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { Prng } from '../../../../src/base/prng.ts'
 import { type PartitionLog } from '../../../../src/kernel/ports/partition-log.ts'
@@ -56,6 +57,9 @@ class TurnThreads implements Threads {
 /** So large that a thread is worth it. */
 const largeTable = { settings: { segmentBytes: 400_000 } }
 
+/** The zstd of newer releases of Node makes other bytes in a call that waits than in one that does not: there, what is compared is made by the other four. */
+const codecs = 'zstdCompressSync' in zlib ? 4 : 5
+
 /** Batches of all sizes, larger than what is given to a thread at a time too, by all codecs, with tombstones and producers that stop. */
 function putBatches(log: PartitionLog, seed: number): void {
   const prng = new Prng(seed)
@@ -66,7 +70,7 @@ function putBatches(log: PartitionLog, seed: number): void {
       builder.append(1000, Buffer.from(`key ${prng.below(300)}`), prng.below(20) === 0 ? null : Uint8Array.from({ length: prng.below(3000) }, () => prng.below(64)))
     }
     bytes += builder.sizeBytes
-    append(log, builder.finish({ codec: prng.below(5) as CompressionCodec, ...prng.below(3) === 0 ? { producerId: 1000 + batch, producerEpoch: 0, baseSequence: 0 } : {} }))
+    append(log, builder.finish({ codec: prng.below(codecs) as CompressionCodec, ...prng.below(3) === 0 ? { producerId: 1000 + batch, producerEpoch: 0, baseSequence: 0 } : {} }))
   }
 }
 
