@@ -12,11 +12,12 @@ import { type LogState } from './log-state.ts'
  */
 export function checkBegin(log: LogState, known: KnownOfLog): boolean {
   const bases = basesIn(log)
-  const redone = known.redo?.batches.map(batch => batch.segmentBase) ?? []
+  const redone = known.redo?.batches ?? []
   const isGone = bases.length === 0
   // The redo log has nothing of what is below the recovery point: a segment that it would make had only the end.
   if (isGone && redone.length > 0 && (known.recoveryPoint ?? 0) > known.startOffset) throw nothingThere(log, known, known.recoveryPoint!)
-  const begin = Math.min(...bases, ...redone)
+  // No spread: the redo log may have more batches than a call takes arguments.
+  const begin = redone.reduce((first, batch) => Math.min(first, batch.segmentBase), Math.min(...bases))
   if (begin === Infinity || begin <= known.startOffset || !(known.startSure || isGone)) return false
   if (mayBeUnsynced(known, known.startOffset)) return true
   throw log.corrupt(known.startOffset, log.directory, `its first segment begins at ${begin}, and the log at ${known.startOffset}: what is between is missing`)

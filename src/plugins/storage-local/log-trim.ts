@@ -39,13 +39,18 @@ function beginAbove(log: LogState, opened: Segment): void {
   }
 }
 
-function raiseStart(log: LogState, baseOffset: number): void {
-  const { start } = log
-  log.start = Math.max(start, baseOffset)
+function raiseStart(log: LogState, offset: number): void {
+  raiseTogether([{ log, start: offset }], () => { log.home.writeCheckpoint('log starts') })
+}
+
+/** Durably when it returns; throws with all starts as they were. */
+function raiseTogether(logs: readonly Pick<SweepPlan, 'log' | 'start'>[], writeStarts: () => void): void {
+  const before = logs.map(({ log }) => log.start)
+  for (const { log, start } of logs) log.start = Math.max(log.start, start ?? 0)
   try {
-    log.home.writeCheckpoint('log starts')
+    writeStarts()
   } catch (error) {
-    log.start = start
+    for (const [index, { log }] of logs.entries()) log.start = before[index]!
     throw error
   }
 }
@@ -139,14 +144,7 @@ export function beginSweep(log: LogState, sync: LogSync, nowMs: number): SweepPl
  */
 export function raiseStarts(plans: readonly SweepPlan[], writeStarts: () => void): readonly SweepPlan[] {
   const valid = plans.filter(({ log, truncations }) => log.failure === undefined && log.truncations === truncations)
-  const before = valid.map(({ log }) => log.start)
-  for (const { log, start } of valid) log.start = Math.max(log.start, start ?? 0)
-  try {
-    writeStarts()
-  } catch (error) {
-    for (const [index, { log }] of valid.entries()) log.start = before[index]!
-    throw error
-  }
+  raiseTogether(valid, writeStarts)
   for (const { log } of valid) log.epochs.truncateStart(log.start)
   return valid
 }

@@ -76,7 +76,7 @@ export class RedoRecovery {
       if (this.files.stat(`${this.path}/${name}`)?.kind !== 'file') throw this.corrupt(`${name} is no file`)
       const bytes = readWhole(this.files, `${this.path}/${name}`) ?? new Uint8Array(0)
       sizes.set(name, bytes.length)
-      found.push(...groupsIn(bytes, this.directoryId))
+      for (const group of groupsIn(bytes, this.directoryId)) found.push(group)
       foreign ||= found.length === 0 && groupsIn(bytes).next().done === false
     }
     if (found.length === 0 && foreign) {

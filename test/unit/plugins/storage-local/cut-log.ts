@@ -180,3 +180,30 @@ export async function passTime(cut: CutLog, ms: number): Promise<void> {
   cut.timers.advance(ms)
   await settled()
 }
+
+export const cutConfigs: Readonly<Record<string, Record<string, unknown>>> = {
+  'with a redo log': { redoSync: 'pooled' },
+  'without a redo log': { redoBytesMax: 0 },
+}
+
+/** Segments of a few batches; the log start is inside the first one. Some is on the disk, some in the redo log alone, if there is one. */
+export async function begunCutLog(config: Record<string, unknown>): Promise<CutLog> {
+  const cut = await CutLog.begin(config)
+  cut.put(2)
+  await cut.flush()
+  cut.put(16)
+  await cut.flush()
+  await passTime(cut, 61_000)
+  cut.deleteTo(cut.segmentBases[1]! + 1)
+  cut.put(3)
+  await cut.turns()
+  return cut
+}
+
+/** The same on a disk without a reserve, all of it flushed and below the high watermark. */
+export async function flushedCutLog(config: Record<string, unknown> = {}): Promise<CutLog> {
+  const cut = await begunCutLog({ reserveBytes: 0, ...config })
+  expect(cut.log.flushedOffset).toBe(cut.log.endOffset)
+  cut.log.raiseHighWatermark(cut.log.endOffset)
+  return cut
+}

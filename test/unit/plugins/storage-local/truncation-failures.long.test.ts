@@ -1,28 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type FileOperationKind } from '../../../../src/testkit/world/file-faults.ts'
-import { CutLog, passTime } from './cut-log.ts'
+import { cutConfigs, type CutLog, flushedCutLog } from './cut-log.ts'
 import { codeOf } from './store-subjects.ts'
-
-const configs: Readonly<Record<string, Record<string, unknown>>> = {
-  'with a redo log': { redoSync: 'pooled', reserveBytes: 0 },
-  'without a redo log': { redoBytesMax: 0, reserveBytes: 0 },
-}
-
-/** Segments of a few batches; the log start is inside the first one. Some is on the disk, the rest flushed. */
-async function begun(config: Record<string, unknown> = {}): Promise<CutLog> {
-  const cut = await CutLog.begin(config)
-  cut.put(2)
-  await cut.flush()
-  cut.put(16)
-  await cut.flush()
-  await passTime(cut, 61_000)
-  cut.deleteTo(cut.segmentBases[1]! + 1)
-  cut.put(3)
-  await cut.turns()
-  expect(cut.log.flushedOffset).toBe(cut.log.endOffset)
-  cut.log.raiseHighWatermark(cut.log.endOffset)
-  return cut
-}
 
 const truncations: Readonly<Record<string, (cut: CutLog) => number>> = {
   'its last batch': cut => cut.bases.at(-1)!,
@@ -32,7 +11,7 @@ const truncations: Readonly<Record<string, (cut: CutLog) => number>> = {
   'far below its start': () => 1,
 }
 
-const cases = Object.keys(configs).flatMap(config => Object.keys(truncations).map(where => [config, where] as const))
+const cases = Object.keys(cutConfigs).flatMap(config => Object.keys(truncations).map(where => [config, where] as const))
 
 describe('a truncation of which one call fails', () => {
   it.each(cases)('leaves nothing behind where a full disk refuses it, %s: %s', async (config, where) => {
@@ -82,7 +61,7 @@ describe('a truncation of which one call fails', () => {
 })
 
 async function failing(config: string, where: string, operation: FileOperationKind, error: 'EIO' | 'ENOSPC', skip: number) {
-  const cut = await begun(configs[config]!)
+  const cut = await flushedCutLog(cutConfigs[config]!)
   const offset = truncations[where]!(cut)
   const [first] = cut.segmentBases
   const before = cut.faultsMet()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CutLog, passTime } from './cut-log.ts'
+import { begunCutLog, cutConfigs, type CutLog, passTime } from './cut-log.ts'
 
 /** Begins something; the disk stands still already. What it gives lets it end, where that is not the disk alone. */
 type Operation = (cut: CutLog) => unknown
@@ -97,32 +97,13 @@ async function goesOn(cut: CutLog, end: 'power cut' | 'kill' | 'stop'): Promise<
   return cut.next(end)
 }
 
-const configs: Readonly<Record<string, Record<string, unknown>>> = {
-  'with a redo log': { redoSync: 'pooled' },
-  'without a redo log': { redoBytesMax: 0 },
-}
-
-/** Segments of a few batches; the log start is inside the first one. Some is on the disk, some in the redo log alone, if there is one. */
-async function begun(config: Record<string, unknown>): Promise<CutLog> {
-  const cut = await CutLog.begin(config)
-  cut.put(2)
-  await cut.flush()
-  cut.put(16)
-  await cut.flush()
-  await passTime(cut, 61_000)
-  cut.deleteTo(cut.segmentBases[1]! + 1)
-  cut.put(3)
-  await cut.turns()
-  return cut
-}
-
-describe.each(Object.entries(configs))('a log %s that is cut while something is under way', (_with, config) => {
+describe.each(Object.entries(cutConfigs))('a log %s that is cut while something is under way', (_with, config) => {
   it.each(Object.entries(operations))('holds what is left, and takes more: %s', async (_what, operation) => {
     for (const [where, offsetOf] of Object.entries(truncations)) {
       for (const [how, end] of Object.entries(ends)) {
         const what = `${where}, then ${how}`
         try {
-          const cut = await begun(config)
+          const cut = await begunCutLog(config)
           const resume = cut.files.stall()
           await operation(cut)
           cut.truncateTo(offsetOf(cut))

@@ -1,32 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { CutLog, cutDirectory, passTime } from './cut-log.ts'
+import { cutConfigs, cutDirectory, CutLog, flushedCutLog, passTime } from './cut-log.ts'
 import { codeOf } from './store-subjects.ts'
-
-const configs: Readonly<Record<string, Record<string, unknown>>> = {
-  'with a redo log': { redoSync: 'pooled', reserveBytes: 0 },
-  'without a redo log': { redoBytesMax: 0, reserveBytes: 0 },
-}
-
-/** Segments of a few batches; the log start is inside the first one. Some is on the disk, the rest flushed. */
-async function begun(config: Record<string, unknown> = {}): Promise<CutLog> {
-  const cut = await CutLog.begin(config)
-  cut.put(2)
-  await cut.flush()
-  cut.put(16)
-  await cut.flush()
-  await passTime(cut, 61_000)
-  cut.deleteTo(cut.segmentBases[1]! + 1)
-  cut.put(3)
-  await cut.turns()
-  expect(cut.log.flushedOffset).toBe(cut.log.endOffset)
-  cut.log.raiseHighWatermark(cut.log.endOffset)
-  return cut
-}
 
 describe('a truncation', () => {
   it('that a full disk refuses takes nothing at the next power cut', async () => {
-    for (const config of Object.values(configs)) {
-      const cut = await begun(config)
+    for (const config of Object.values(cutConfigs)) {
+      const cut = await flushedCutLog(config)
       cut.put(4)
       await cut.turns()
       expect(cut.log.flushedOffset).toBe(cut.log.endOffset)
@@ -50,8 +29,8 @@ describe('a truncation', () => {
 
   it('leaves no snapshot of producers that were cut to come back with a power cut', async () => {
     // Of some the next roll comes before the old end, of some behind it.
-    for (const config of Object.values(configs)) for (const batches of [1, 2, 3, 4]) {
-      const begin = await begun(config)
+    for (const config of Object.values(cutConfigs)) for (const batches of [1, 2, 3, 4]) {
+      const begin = await flushedCutLog(config)
       const cut = await begin.next('stop')
       const { endOffset } = cut.log
       expect(cut.files.list(cutDirectory).filter(name => name.endsWith('.snapshot')).at(-1)).toContain(String(endOffset))
@@ -76,7 +55,7 @@ describe('a truncation', () => {
   })
 
   it('of a log with a damaged batch below it is refused, and leaves the log as it was', async () => {
-    const cut = await (await begun()).next('stop')
+    const cut = await (await flushedCutLog()).next('stop')
     const [, second] = cut.segmentBases
     const path = `${cutDirectory}/${String(second).padStart(20, '0')}.log`
     cut.files.damage.flipBit(path, 16, 1)
