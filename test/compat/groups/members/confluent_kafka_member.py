@@ -29,11 +29,10 @@ def produce(bootstrap, topic, partitions, told):
     producer.flush(30)
 
 
-class Member:
+class Member(lines.Member):
     def __init__(self, bootstrap, topic, group, options):
-        self.topic, self.options = topic, options
-        self.by_hand = options.get('commit') == 'hand'
-        self.positions, self.owned = {}, set()
+        super().__init__(topic, options)
+        self.owned = set()
         settings = {'bootstrap.servers': bootstrap, 'group.id': group, 'enable.auto.commit': False, 'auto.offset.reset': 'earliest',
                     'group.protocol': options['protocol'], 'reconnect.backoff.max.ms': 500, 'fetch.wait.max.ms': 200}
         if options['protocol'] == 'classic':
@@ -76,25 +75,11 @@ class Member:
         except KafkaException as error:
             lines.say_committed(offsets, error)
 
-    def command(self, words):
-        if words[0] == 'seek':
-            partition, offset = int(words[1]), int(words[2])
-            self.consumer.seek(TopicPartition(self.topic, partition, offset))
-            self.positions[partition] = offset
-            lines.say('seeked', partition=partition, offset=offset)
-        elif words[0] == 'commit':
-            self.commit(dict(self.positions))
-        return words[0] != 'leave'
+    def seek(self, partition, offset):
+        self.consumer.seek(TopicPartition(self.topic, partition, offset))
 
-    def poll(self):
-        fresh = {}
-        for message in self.consumer.consume(100, 0.1):
-            if message.error():
-                continue
-            lines.say_record(message.partition(), message.offset())
-            self.positions[message.partition()] = fresh[message.partition()] = message.offset() + 1
-        if fresh and not self.by_hand:
-            self.commit(fresh)
+    def read(self):
+        return [(message.partition(), message.offset()) for message in self.consumer.consume(100, 0.1) if not message.error()]
 
 
 def consume(bootstrap, topic, group, options, told):

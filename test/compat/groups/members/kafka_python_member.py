@@ -33,11 +33,10 @@ def produce(bootstrap, topic, partitions, told):
     producer.close(5)
 
 
-class Member(kafka.ConsumerRebalanceListener):
+class Member(lines.Member, kafka.ConsumerRebalanceListener):
     def __init__(self, bootstrap, topic, group, options):
-        self.topic, self.options = topic, options
-        self.by_hand = options.get('commit') == 'hand'
-        self.positions, self.owned = {}, []
+        super().__init__(topic, options)
+        self.owned = []
         assignors = {'range': [RangePartitionAssignor], None: [RangePartitionAssignor, RoundRobinPartitionAssignor]}[options.get('assignor')]
         self.consumer = kafka.KafkaConsumer(
             bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False, auto_offset_reset='earliest', partition_assignment_strategy=assignors,
@@ -65,24 +64,11 @@ class Member(kafka.ConsumerRebalanceListener):
         except KafkaError as error:
             lines.say_committed(offsets, error)
 
-    def command(self, words):
-        if words[0] == 'seek':
-            partition, offset = int(words[1]), int(words[2])
-            self.consumer.seek(TopicPartition(self.topic, partition), offset)
-            self.positions[partition] = offset
-            lines.say('seeked', partition=partition, offset=offset)
-        elif words[0] == 'commit':
-            self.commit(dict(self.positions))
-        return words[0] != 'leave'
+    def seek(self, partition, offset):
+        self.consumer.seek(TopicPartition(self.topic, partition), offset)
 
-    def poll(self):
-        fresh = {}
-        for records in self.consumer.poll(timeout_ms=100).values():
-            for record in records:
-                lines.say_record(record.partition, record.offset)
-                self.positions[record.partition] = fresh[record.partition] = record.offset + 1
-        if fresh and not self.by_hand:
-            self.commit(fresh)
+    def read(self):
+        return [(record.partition, record.offset) for records in self.consumer.poll(timeout_ms=100).values() for record in records]
 
 
 def consume(bootstrap, topic, group, options, told):

@@ -43,6 +43,33 @@ def next_command(lines):
         return None
 
 
+class Member:
+    """What members of both clients do alike; theirs are `self.seek`, `self.commit` and `self.read`, which gives pairs of partition and offset."""
+
+    def __init__(self, topic, options):
+        self.topic, self.options = topic, options
+        self.by_hand = options.get('commit') == 'hand'
+        self.positions = {}
+
+    def command(self, words):
+        if words[0] == 'seek':
+            partition, offset = int(words[1]), int(words[2])
+            self.seek(partition, offset)
+            self.positions[partition] = offset
+            say('seeked', partition=partition, offset=offset)
+        elif words[0] == 'commit':
+            self.commit(dict(self.positions))
+        return words[0] != 'leave'
+
+    def poll(self):
+        fresh = {}
+        for partition, offset in self.read():
+            say_record(partition, offset)
+            self.positions[partition] = fresh[partition] = offset + 1
+        if fresh and not self.by_hand:
+            self.commit(fresh)
+
+
 def serve(create_topic, produce, consume):
     """topic BOOTSTRAP TOPIC PARTITIONS | produce BOOTSTRAP TOPIC PARTITIONS | consume BOOTSTRAP TOPIC GROUP [NAME=VALUE ...]"""
     command, bootstrap, topic, third = sys.argv[1:5]
