@@ -42,7 +42,7 @@ export function makeHandlers({ config, tools, settings, identity, metadata, cont
     new FetchHandler({ tools, metadata, logger, fetchBytesMax: settings.integer('fetch.max.bytes'), outstandingBytesMax: config.fetchedBytesMax }),
     new ListOffsetsHandler(tools, logger),
     new MetadataHandler({ metadata, settings, topics: tools.topics, creator: new TopicCreator(controller, tools, logger) }),
-    new FindCoordinatorHandler(tools, metadata, finders),
+    new FindCoordinatorHandler(tools, metadata, finders, identity.nodeId),
     new CreateTopicsHandler(controller, tools, logger),
     new DeleteTopicsHandler(controller, settings, tools, logger),
     new DeleteRecordsHandler(tools, logger),

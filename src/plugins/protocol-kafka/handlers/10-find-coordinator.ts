@@ -16,6 +16,9 @@ const groupKey = 0
 const transactionKey = 1
 const shareKey = 2
 
+/** Up to here the clients are that make nothing of a refusal of this call; see below. */
+const namedForTransactionsMax = 2
+
 /** The topic of coordinators may have to be made first; who waits longer for it is told to ask again. */
 const waitMs = 2000
 
@@ -31,7 +34,10 @@ interface Found {
 /**
  * FindCoordinator v0-6: asks whoever knows about keys of that type, and always names a coordinator, also for a key that nobody has heard of (quirk
  * 52). For a type that nobody coordinates here COORDINATOR_NOT_AVAILABLE would make clients ask for ever, so the answer is UNSUPPORTED_VERSION with a
- * message, which all of them report and give up on.
+ * message, which Java's clients and others of the newer versions report and give up on.
+ *
+ * Up to version 2 the coordinator of a transactional id is this broker, although it has no transactions: librdkafka asks again after that code until its time is over, and kafkajs says of
+ * any error here no more than that there is no coordinator. Both give up, with the code, when InitProducerId refuses, which they ask next.
  */
 export class FindCoordinatorHandler implements ProtocolHandler {
   readonly apiKey = 10
@@ -40,11 +46,13 @@ export class FindCoordinatorHandler implements ProtocolHandler {
   private readonly tools: ServingTools
   private readonly metadata: ClusterMetadata
   private readonly finders: readonly CoordinatorFinder[]
+  private readonly nodeId: number
 
-  constructor(tools: ServingTools, metadata: ClusterMetadata, finders: readonly CoordinatorFinder[]) {
+  constructor(tools: ServingTools, metadata: ClusterMetadata, finders: readonly CoordinatorFinder[], nodeId: number) {
     this.tools = tools
     this.metadata = metadata
     this.finders = finders
+    this.nodeId = nodeId
   }
 
   handle(request: FindCoordinatorRequest, exchange: Exchange): void {
@@ -52,6 +60,10 @@ export class FindCoordinatorHandler implements ProtocolHandler {
     const finder = this.finders.find((each) => each.keyType === keyType)
     if (finder !== undefined && (keyType !== shareKey || exchange.apiVersion >= 6)) {
       this.find(finder, request, exchange)
+      return
+    }
+    if (keyType === transactionKey && exchange.apiVersion <= namedForTransactionsMax) {
+      exchange.reply(answer(request, exchange.apiVersion, [this.located(this.nodeId, exchange.listener)]))
       return
     }
     const { row, message } = new MillraceError(keyType === transactionKey ? 'MR_TRANSACTION_UNSUPPORTED' : 'MR_GROUP_UNSUPPORTED')

@@ -50,8 +50,14 @@ describe('FindCoordinator', () => {
 
   it('of transactions and share groups says that there is none, for ever', async () => {
     const world = await GroupWorld.start()
-    expect((await world.client().call(findCoordinatorApi, 3, { key: 't', keyType: 1 })).errorCode).toBe(35)
+    expect(await world.client().call(findCoordinatorApi, 3, { key: 't', keyType: 1 })).toMatchObject({ errorCode: 35, errorMessage: expect.stringContaining('leave transactional.id unset') as string })
+    for (const version of [4, 6]) expect((await world.client().call(findCoordinatorApi, version, { coordinatorKeys: ['t'], keyType: 1 })).coordinators[0]!.errorCode).toBe(35)
     expect((await world.client().call(findCoordinatorApi, 6, { coordinatorKeys: ['s'], keyType: 2 })).coordinators[0]!.errorCode).toBe(35)
+  })
+
+  it('of transactions up to version 2 names this broker, which refuses in InitProducerId: kafkajs and librdkafka make nothing of a refusal here', async () => {
+    const world = await GroupWorld.start()
+    for (const version of [1, 2]) expect(await world.client().call(findCoordinatorApi, version, { key: 't', keyType: 1 })).toMatchObject({ errorCode: 0, nodeId: 1, host: '127.0.0.1', port: 9092 })
   })
 })
 

@@ -172,9 +172,10 @@ describe('InitProducerId', () => {
     expect(await init(await TestBroker.start(), { producerId: 77, producerEpoch: 5 })).toEqual([0, 1000, 0])
   })
 
-  it('a transactional id is 35, an empty one 42, as is an id without an epoch', async () => {
+  it('a transactional id is 35 up to version 1 and 53 from 2 on, an empty one 42, as is an id without an epoch', async () => {
     const broker = await TestBroker.start()
-    expect(await init(broker, { transactionalId: 'tx' })).toEqual([35, -1, -1])
+    for (const version of [0, 1]) expect(await init(broker, { transactionalId: 'tx' }, version)).toEqual([35, -1, -1])
+    for (const version of [2, 3, 4, 5]) expect(await init(broker, { transactionalId: 'tx' }, version)).toEqual([53, -1, -1])
     expect(await init(broker, { transactionalId: '' })).toEqual([42, -1, -1])
     expect(await init(broker, { producerId: 5 })).toEqual([42, -1, -1])
   })
