@@ -35,6 +35,23 @@ export interface TopicConfigEntry {
   readonly source: 'topic' | 'broker' | 'default'
 }
 
+/** Partitions that a topic is asked to get. */
+export interface MorePartitions {
+  readonly name: string
+  /** So many it has then, in all. */
+  readonly partitions: number
+  /** Node ids of each partition that comes to it; undefined places them as at a creation, with as many replicas as partition 0 has. */
+  readonly assignment: readonly (readonly number[])[] | undefined
+}
+
+/** What became of it: with `error`, the topic has what it had, and the other fields do not count. */
+export interface ExtendedTopic {
+  readonly name: string
+  readonly error: MillraceError | undefined
+  readonly id: Uuid
+  readonly partitions: number
+}
+
 /** What became of a topic that was to be deleted: with `error`, it is still there, or never was. */
 export interface DeletedTopic {
   readonly name: string | undefined
@@ -59,6 +76,11 @@ export interface BrokerRegistration {
 export interface Controller {
   /** All of one call become visible together. With `validateOnly`, checks everything and changes nothing. */
   createTopics(topics: readonly CreateTopic[], validateOnly: boolean): Promise<readonly CreatedTopic[]>
+  /**
+   * Adds partitions behind those that a topic has; their logs are made after. All of one call become visible together. With `validateOnly`, checks
+   * everything and changes nothing. Topics of the brokers' own are refused: what is kept in them is found by their number of partitions.
+   */
+  createPartitions(topics: readonly MorePartitions[], validateOnly: boolean): Promise<readonly ExtendedTopic[]>
   /** By name, or by id where the name is undefined. */
   deleteTopics(topics: readonly { readonly name: string | undefined, readonly id: Uuid }[]): Promise<readonly DeletedTopic[]>
   /**
@@ -71,4 +93,4 @@ export interface Controller {
   /** `count` producer ids that nobody had before and nobody will get again, from `first` on. */
   allocateProducerIds(nodeId: number, brokerEpoch: number): Promise<{ readonly first: number, readonly count: number }>
 }
-export const Controller = token<Controller>('Controller', { createTopics: true, deleteTopics: true, confirmRemovals: true, registerBroker: true, allocateProducerIds: true })
+export const Controller = token<Controller>('Controller', { createTopics: true, createPartitions: true, deleteTopics: true, confirmRemovals: true, registerBroker: true, allocateProducerIds: true })

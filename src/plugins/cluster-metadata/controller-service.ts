@@ -3,9 +3,9 @@ import { MillraceError } from '../../kernel/errors/millrace-error.ts'
 import { zeroUuid, type Uuid } from '../../kernel/model/ids.ts'
 import { type Consensus, type ReplicatedMachine } from '../../kernel/ports/consensus.ts'
 import {
-  type BrokerRegistration, type Controller, type CreatedTopic, type CreateTopic, type DeletedTopic,
+  type BrokerRegistration, type Controller, type CreatedTopic, type CreateTopic, type DeletedTopic, type ExtendedTopic, type MorePartitions,
 } from '../../kernel/ports/controller.ts'
-import { type MetadataChange } from '../../kernel/ports/cluster-metadata.ts'
+import { type ClusterImage, type MetadataChange } from '../../kernel/ports/cluster-metadata.ts'
 import { type Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { ControllerMachine, type ControllerCommand, type NextUint32, type ReplyTo } from './core/controller-machine.ts'
@@ -74,6 +74,10 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
     return this.run({ type: 'createTopics', topics, validateOnly })
   }
 
+  createPartitions(topics: readonly MorePartitions[], validateOnly: boolean): Promise<readonly ExtendedTopic[]> {
+    return this.run({ type: 'createPartitions', topics, validateOnly })
+  }
+
   deleteTopics(topics: readonly TopicName[]): Promise<readonly DeletedTopic[]> {
     return this.run({ type: 'deleteTopics', topics })
   }
@@ -102,11 +106,12 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
   }
 
   apply(index: number, _term: number, command: Uint8Array): void {
-    const changes = new ImageChanges(this.publisher.image(), this.options.settingsOf)
+    const before = this.publisher.image()
+    const changes = new ImageChanges(before, this.options.settingsOf)
     for (const record of decodeRecords(command)) changes.replay(record)
     const { image, change } = changes.finish(index, this.leaderId())
     this.publisher.publish(image, change)
-    this.tell(change)
+    this.tell(before, change)
     if (this.opened) this.identify()
   }
 
@@ -169,9 +174,13 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
   }
 
   /** Not while the log is read again at a start. */
-  private tell({ created, deleted }: MetadataChange): void {
+  private tell(before: ClusterImage, { created, deleted, changed }: MetadataChange): void {
     if (this.machine === undefined) return
     for (const { name, id, partitions } of created) this.log.info('topic created', { topic: name, topicId: id, partitions: partitions.length })
+    for (const { name, id, partitions } of changed) {
+      const had = before.topicsById.get(id)!.partitions.length
+      if (partitions.length > had) this.log.info('topic extended', { topic: name, topicId: id, partitions: partitions.length, before: had })
+    }
     for (const { name, id } of deleted) this.log.info('topic deleted', { topic: name, topicId: id })
   }
 
@@ -209,4 +218,4 @@ function metaPropertiesLines(clusterId: Uuid, nodeId: number, directoryIds: read
 }
 
 /** The rest is little, and must go on when a disk is full: deletions free it, brokers that start register, producers write to other disks. */
-const addsToMetadata = (command: ControllerCommand): boolean => command.type === 'createTopics' && !command.validateOnly
+const addsToMetadata = (command: ControllerCommand): boolean => (command.type === 'createTopics' || command.type === 'createPartitions') && !command.validateOnly

@@ -18,6 +18,7 @@ import { DeleteRecordsHandler } from './handlers/21-delete-records.ts'
 import { InitProducerIdHandler } from './handlers/22-init-producer-id.ts'
 import { OffsetForLeaderEpochHandler } from './handlers/23-offset-for-leader-epoch.ts'
 import { DescribeConfigsHandler } from './handlers/32-describe-configs.ts'
+import { CreatePartitionsHandler } from './handlers/37-create-partitions.ts'
 import { DescribeClusterHandler } from './handlers/60-describe-cluster.ts'
 import { ProducerIdPool } from './producer-id-pool.ts'
 import { type ServingTools } from './serving-tools.ts'
@@ -49,6 +50,7 @@ export function makeHandlers({ config, tools, settings, identity, metadata, cont
     new InitProducerIdHandler(new ProducerIdPool(controller, identity.nodeId, tools), logger),
     new OffsetForLeaderEpochHandler(tools),
     new DescribeConfigsHandler(metadata, settings, tools.topics),
+    new CreatePartitionsHandler(controller, tools, logger),
     new DescribeClusterHandler(metadata),
   ]
 }

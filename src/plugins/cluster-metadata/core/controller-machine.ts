@@ -1,7 +1,9 @@
 import { randomUuid } from '../../../base/uuid.ts'
 import { withoutStacks } from '../../../kernel/errors/index.ts'
 import { type Uuid } from '../../../kernel/model/ids.ts'
-import { type BrokerRegistration, type CreatedTopic, type CreateTopic, type DeletedTopic } from '../../../kernel/ports/controller.ts'
+import {
+  type BrokerRegistration, type CreatedTopic, type CreateTopic, type DeletedTopic, type ExtendedTopic, type MorePartitions,
+} from '../../../kernel/ports/controller.ts'
 import { decideRegistration } from './broker-registry.ts'
 import { type Decision } from './decision.ts'
 import { supportedFeatures } from './feature-levels.ts'
@@ -9,6 +11,7 @@ import { decideProducerIds, type ProducerIds } from './id-allocator.ts'
 import { ImageChanges, type SettingsOf } from './image-changes.ts'
 import { type MetadataImage } from './metadata-image.ts'
 import { type MetadataRecord } from './metadata-records.ts'
+import { decideMorePartitions } from './partition-commands.ts'
 import { decideConfirmation, decideCreation, decideDeletion, type NewTopicId, type TopicName, type TopicRules } from './topic-commands.ts'
 
 /** 32 random bits at a call. */
@@ -17,6 +20,7 @@ export type NextUint32 = () => number
 export type ControllerCommand =
   | { readonly type: 'bootstrap', readonly clusterId: Uuid }
   | { readonly type: 'createTopics', readonly topics: readonly CreateTopic[], readonly validateOnly: boolean }
+  | { readonly type: 'createPartitions', readonly topics: readonly MorePartitions[], readonly validateOnly: boolean }
   | { readonly type: 'deleteTopics', readonly topics: readonly TopicName[] }
   | { readonly type: 'confirmRemovals', readonly nodeId: number, readonly topicIds: readonly Uuid[] }
   | { readonly type: 'registerBroker', readonly registration: BrokerRegistration }
@@ -25,6 +29,7 @@ export type ControllerCommand =
 export interface ControllerReplies {
   readonly bootstrap: undefined
   readonly createTopics: readonly CreatedTopic[]
+  readonly createPartitions: readonly ExtendedTopic[]
   readonly deleteTopics: readonly DeletedTopic[]
   readonly confirmRemovals: undefined
   readonly registerBroker: number
@@ -65,6 +70,7 @@ export class ControllerMachine {
     switch (command.type) {
       case 'bootstrap': return decideBootstrap(command.clusterId)
       case 'createTopics': return withoutStacks(() => decideCreation(image, command.topics, command.validateOnly, rules, nextUint32, freshId(nextUint32)))
+      case 'createPartitions': return withoutStacks(() => decideMorePartitions(image, command.topics, command.validateOnly, rules, nextUint32))
       case 'deleteTopics': return withoutStacks(() => decideDeletion(image, command.topics, rules))
       case 'confirmRemovals': return decideConfirmation(image, command.nodeId, command.topicIds)
       case 'registerBroker': return decideRegistration(image, command.registration)

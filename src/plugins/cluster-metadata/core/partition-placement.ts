@@ -12,12 +12,11 @@ export function placePartitions(brokers: readonly number[], partitions: number, 
     Array.from({ length: replicationFactor }, (_, replica) => brokers[(start + partition + replica) % brokers.length]!))
 }
 
-/** Refuses an assignment that cannot be carried out, with MR_TOPIC_ASSIGNMENT_INVALID. */
-export function checkAssignment(topic: string, assignment: readonly Replicas[], usable: ReadonlySet<number>): void {
-  const factor = assignment[0]?.length ?? 0
-  assignment.forEach((replicas, partition) => {
+/** Refuses an assignment that cannot be carried out, with MR_TOPIC_ASSIGNMENT_INVALID. `first`: the number of its first partition; `factor`: how many replicas each is to have. */
+export function checkAssignment(topic: string, assignment: readonly Replicas[], usable: ReadonlySet<number>, first = 0, factor = assignment[0]?.length ?? 0): void {
+  assignment.forEach((replicas, index) => {
     const reason = assignmentFault(replicas, factor, usable)
-    if (reason !== undefined) throw new MillraceError('MR_TOPIC_ASSIGNMENT_INVALID', { topic, reason: `partition ${partition} ${reason}` })
+    if (reason !== undefined) throw new MillraceError('MR_TOPIC_ASSIGNMENT_INVALID', { topic, reason: `partition ${first + index} ${reason}` })
   })
 }
 

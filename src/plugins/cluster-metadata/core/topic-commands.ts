@@ -17,7 +17,7 @@ export interface TopicRules {
   readonly partitionsDefault: number
   readonly replicationFactorDefault: number
   readonly deletionAllowed: boolean
-  /** Of one topic, and of all topics of one request. */
+  /** Of one topic, and of what one request creates or adds. */
   readonly partitionsMax: number
   readonly brokerValue: BrokerValue
   readonly storeLimits: StoreLimits
@@ -193,10 +193,10 @@ class TopicCreation {
   }
 }
 
-const unknownTopic = (name: string | undefined, topicId: Uuid): MillraceError =>
+export const unknownTopic = (name: string | undefined, topicId: Uuid): MillraceError =>
   (name === undefined ? new MillraceError('MR_TOPIC_UNKNOWN_ID', { topicId }) : new MillraceError('MR_TOPIC_UNKNOWN', { topic: name }))
 
-const namedTwice = (topic: string): MillraceError =>
+export const namedTwice = (topic: string): MillraceError =>
   new MillraceError('MR_TOPIC_REQUEST_INVALID', { topic, reason: 'it is named more than once in the request' })
 
 /** What the broker keeps for itself is synced before it is acknowledged, whatever the default of topics. */

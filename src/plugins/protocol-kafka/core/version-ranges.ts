@@ -30,6 +30,7 @@ export const versionRanges: readonly VersionRange[] = [
   { key: 22, min: 0, max: 5 },
   { key: 23, min: 2, max: 4 },
   { key: 32, min: 1, max: 4 },
+  { key: 37, min: 0, max: 3 },
   { key: 60, min: 0, max: 1 },
 ]
 

@@ -115,7 +115,7 @@ describe('commands', () => {
 })
 
 describe('a consensus without space', () => {
-  it('is asked before a topic is created, and not for what takes away, registers or is little', async () => {
+  it('is asked before a topic is created or extended, and not for what takes away, registers or is little', async () => {
     let full = false
     const wrap = (real: Consensus): Consensus => ({
       open: (machine) => real.open(machine),
@@ -132,6 +132,9 @@ describe('a consensus without space', () => {
     await expect(controller.createTopics([newTopic('b')], false)).rejects.toMatchObject({ code: 'MR_CLUSTER_NO_SPACE', row: { retriable: true } })
     expect(metadata.image().index).toBe(index)
     expect((await controller.createTopics([newTopic('b')], true))[0]!.error).toBeUndefined()
+    const more = [{ name: 'a', partitions: 9, assignment: undefined }]
+    await expect(controller.createPartitions(more, false)).rejects.toMatchObject({ code: 'MR_CLUSTER_NO_SPACE' })
+    expect((await controller.createPartitions(more, true))[0]!.error).toBeUndefined()
     await controller.allocateProducerIds(1, epoch)
     const [deleted] = await controller.deleteTopics([{ name: 'a', id: zeroUuid }])
     await controller.confirmRemovals(1, [deleted!.id])

@@ -18,9 +18,11 @@ async function workload({ controller }: RunningController, answers: Answer[]): P
   answer('registered', (image) => image.brokers.get(1)!.epoch >= epoch)
   for (const name of ['a', 'b', 'c']) {
     const [created] = await controller.createTopics([newTopic(name, { configs: new Map([['retention.ms', '9']]) })], false)
-    if (name !== 'b') answer(`created ${name}`, (image) => image.topics.get(name)?.id === created!.id && image.topics.get(name)!.partitions.length === 3)
+    if (name !== 'b') answer(`created ${name}`, (image) => image.topics.get(name)?.id === created!.id && [3, 7].includes(image.topics.get(name)!.partitions.length))
   }
   await controller.deleteTopics([{ name: 'b', id: zeroUuid }])
+  await controller.createPartitions([{ name: 'c', partitions: 7, assignment: undefined }], false)
+  answer('extended c', (image) => image.topics.get('c')!.partitions.length === 7)
   answer('deleted b', (image) => !image.topics.has('b'))
   for (let count = 0; count < 3; count++) {
     const { first } = await controller.allocateProducerIds(1, epoch)
@@ -53,7 +55,7 @@ describe('killed at any write of the metadata', () => {
         const image = next.metadata.image()
         for (const { said, holds } of held) expect(holds(image), `${title}: ${said}`).toBe(true)
         expect(image.index, title).toBeGreaterThanOrEqual(dying.metadata.image().index)
-        for (const topic of image.topics.values()) expect(topic.partitions, title).toHaveLength(3)
+        for (const topic of image.topics.values()) expect(topic.name === 'c' ? [3, 7] : [3], title).toContain(topic.partitions.length)
         const epoch = await next.controller.registerBroker(registration(1, 7))
         for (const broker of dying.metadata.image().brokers.values()) expect(epoch, title).toBeGreaterThan(broker.epoch)
         await next.stop()

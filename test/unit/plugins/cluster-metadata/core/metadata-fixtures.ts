@@ -61,6 +61,10 @@ export class ControllerBench {
     return reply
   }
 
+  machineOver(image: MetadataImage): ControllerMachine {
+    return new ControllerMachine(image, this.rules, settingsOf)
+  }
+
   create(...topics: (string | CreateTopic)[]) {
     return this.run({ type: 'createTopics', topics: topics.map((topic) => (typeof topic === 'string' ? newTopic(topic) : topic)), validateOnly: false })
   }

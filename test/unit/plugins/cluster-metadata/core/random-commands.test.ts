@@ -37,7 +37,7 @@ function step(bench: ControllerBench, model: NaiveCluster, random: Prng): void {
   const names = ['a', 'b', 'a.b', 'a_b', 'c-d', 'e', 'f']
   const name = random.pick(names)
   const taken = model.topics.has(name) || [...model.topics.keys()].some((other) => other.replaceAll('.', '_') === name.replaceAll('.', '_'))
-  switch (random.below(6)) {
+  switch (random.below(7)) {
     case 0:
     case 1: {
       const partitions = random.pick([-1, 0, 1, 4])
@@ -61,6 +61,19 @@ function step(bench: ControllerBench, model: NaiveCluster, random: Prng): void {
       expect(deleted!.error === undefined).toBe(known !== undefined)
       model.topics.delete(name)
       for (const nodeId of logs) model.removals.add(`${known!.id} ${nodeId}`)
+      return
+    }
+    case 5: {
+      const known = model.topics.get(name)
+      const partitions = random.pick([0, 2, 3, 5, 9])
+      const [extended] = bench.run({ type: 'createPartitions', topics: [{ name, partitions, assignment: undefined }], validateOnly: false })
+      const allowed = known !== undefined && partitions > known.partitions
+      expect(extended!.error === undefined).toBe(allowed)
+      if (!allowed) return
+      const added = bench.image.topics.get(name)!.partitions.slice(known.partitions).map((partition) => partition.leader)
+      known.leaders.push(...added)
+      known.epochs.push(...added.map(() => 0))
+      known.partitions = partitions
       return
     }
     case 4: {
