@@ -101,8 +101,8 @@ function checkEach(given: ReadonlyMap<string, string | null>, rowOf: (name: stri
   return { values, warnings }
 }
 
-/** Rules over several of a topic's own settings; those not set have defaults that agree with any. */
-function checkTopicTogether(values: ReadonlyMap<string, string>): void {
+/** Rules over several of a topic's own (checked) settings; those not set have defaults that agree with any. Throws MR_CONFIG_INVALID. */
+export function checkTopicTogether(values: ReadonlyMap<string, string>): void {
   const least = values.get('min.compaction.lag.ms')
   const most = values.get('max.compaction.lag.ms')
   if (least !== undefined && most !== undefined && BigInt(least) > BigInt(most)) {

@@ -81,6 +81,7 @@ export const errorTable = {
   MR_CLUSTER_NODE_MISMATCH: row('config', false, 104, 500, '{path} was written by node {found}, not by node {expected}; use the node id it was made with, or another directory'),
   MR_CLUSTER_TIMEOUT: row('operational', true, 7, 504, 'what was asked for was not done within {timeoutMs} ms; it may be done yet: see what is there before you try again'),
   // configuration of broker and topics
+  MR_CONFIG_CHANGE_INVALID: row('request', false, 42, 400, 'changing settings of {resource}: {reason}'),
   MR_CONFIG_FILE: row('config', false, 40, 400, 'configuration {path}: {reason}'),
   MR_CONFIG_INVALID: row('request', false, 40, 400, 'invalid value {value} for {key}: {reason}'),
   MR_CONFIG_RESOURCE: row('request', false, 42, 400, 'no such settings: {reason}'),

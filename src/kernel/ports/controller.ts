@@ -52,6 +52,33 @@ export interface ExtendedTopic {
   readonly partitions: number
 }
 
+/** A change of one setting. `append` and `subtract` take items, separated by commas, and change what counts now: the topic's own list, or else its default. */
+export interface ConfigChange {
+  readonly name: string
+  readonly operation: 'set' | 'delete' | 'append' | 'subtract'
+  /** Null goes with `delete` alone. */
+  readonly value: string | null
+}
+
+/** Settings of a topic that are to be changed: all of them, or none. */
+export interface ConfigAlteration {
+  readonly topic: string
+  /** What is not named goes back to its default: the changes are the whole of what is set afterwards. */
+  readonly replaces: boolean
+  /** At most one for each setting. */
+  readonly changes: readonly ConfigChange[]
+}
+
+/** What became of it: with `error`, no setting of the topic was changed. */
+export interface AlteredConfigs {
+  readonly topic: string
+  readonly error: MillraceError | undefined
+  /** What is set otherwise than before. Undefined: not set for the topic. */
+  readonly changed: readonly { readonly name: string, readonly before: string | undefined, readonly after: string | undefined }[]
+  /** Settings that were accepted and have no effect here, each with its reason. */
+  readonly warnings: readonly string[]
+}
+
 /** What became of a topic that was to be deleted: with `error`, it is still there, or never was. */
 export interface DeletedTopic {
   readonly name: string | undefined
@@ -71,7 +98,7 @@ export interface BrokerRegistration {
 /**
  * Changes to the metadata. Each call is decided by the leader of the consensus, written, and resolves when it is committed and
  * applied here; results come in the order of the requests, one each. Rejects with MR_CLUSTER_NOT_CONTROLLER or MR_CLUSTER_STOPPED, or the error of the disk of the
- * metadata; what is wrong with one topic is in its result, and the others are made or deleted all the same.
+ * metadata; what is wrong with one topic is in its result, and the others are made, changed or deleted all the same.
  */
 export interface Controller {
   /** All of one call become visible together. With `validateOnly`, checks everything and changes nothing. */
@@ -83,6 +110,8 @@ export interface Controller {
   createPartitions(topics: readonly MorePartitions[], validateOnly: boolean): Promise<readonly ExtendedTopic[]>
   /** By name, or by id where the name is undefined. */
   deleteTopics(topics: readonly { readonly name: string | undefined, readonly id: Uuid }[]): Promise<readonly DeletedTopic[]>
+  /** All of one call take effect together, each topic's as a whole. With `validateOnly`, checks everything and changes nothing. */
+  alterConfigs(alterations: readonly ConfigAlteration[], validateOnly: boolean): Promise<readonly AlteredConfigs[]>
   /**
    * The broker has no log any more of these deleted topics, also after a power cut, in any of its data directories: it need not be told
    * again. Confirming twice, or what is not known, does nothing.
@@ -93,4 +122,4 @@ export interface Controller {
   /** `count` producer ids that nobody had before and nobody will get again, from `first` on. */
   allocateProducerIds(nodeId: number, brokerEpoch: number): Promise<{ readonly first: number, readonly count: number }>
 }
-export const Controller = token<Controller>('Controller', { createTopics: true, createPartitions: true, deleteTopics: true, confirmRemovals: true, registerBroker: true, allocateProducerIds: true })
+export const Controller = token<Controller>('Controller', { createTopics: true, createPartitions: true, deleteTopics: true, alterConfigs: true, confirmRemovals: true, registerBroker: true, allocateProducerIds: true })

@@ -3,11 +3,12 @@ import { MillraceError } from '../../kernel/errors/millrace-error.ts'
 import { zeroUuid, type Uuid } from '../../kernel/model/ids.ts'
 import { type Consensus, type ReplicatedMachine } from '../../kernel/ports/consensus.ts'
 import {
-  type BrokerRegistration, type Controller, type CreatedTopic, type CreateTopic, type DeletedTopic, type ExtendedTopic, type MorePartitions,
+  type AlteredConfigs, type BrokerRegistration, type ConfigAlteration, type Controller, type CreatedTopic, type CreateTopic, type DeletedTopic, type ExtendedTopic, type MorePartitions,
 } from '../../kernel/ports/controller.ts'
 import { type ClusterImage, type MetadataChange } from '../../kernel/ports/cluster-metadata.ts'
 import { type Lifecycle } from '../../kernel/ports/lifecycle.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
+import { mayFreeSpace } from './core/config-commands.ts'
 import { ControllerMachine, type ControllerCommand, type NextUint32, type ReplyTo } from './core/controller-machine.ts'
 import { ImageChanges, type SettingsOf } from './core/image-changes.ts'
 import { imageFromRecords, imageRecords } from './core/image-snapshot.ts'
@@ -80,6 +81,12 @@ export class ControllerService implements Controller, ReplicatedMachine, Lifecyc
 
   deleteTopics(topics: readonly TopicName[]): Promise<readonly DeletedTopic[]> {
     return this.run({ type: 'deleteTopics', topics })
+  }
+
+  async alterConfigs(alterations: readonly ConfigAlteration[], validateOnly: boolean): Promise<readonly AlteredConfigs[]> {
+    const altered = await this.run({ type: 'alterConfigs', alterations, validateOnly })
+    for (const { topic, changed } of validateOnly ? [] : altered) if (changed.length > 0) this.log.info('settings changed', { topic, changed })
+    return altered
   }
 
   async confirmRemovals(nodeId: number, topicIds: readonly Uuid[]): Promise<void> {
@@ -217,5 +224,8 @@ function metaPropertiesLines(clusterId: Uuid, nodeId: number, directoryIds: read
   return `${node.replace(' and ', ', ')} and directory.id=${ids}`
 }
 
-/** The rest is little, and must go on when a disk is full: deletions free it, brokers that start register, producers write to other disks. */
-const addsToMetadata = (command: ControllerCommand): boolean => (command.type === 'createTopics' || command.type === 'createPartitions') && !command.validateOnly
+/** The rest is little, and must go on when a disk is full: deletions and shorter retention free it, brokers that start register, producers write to other disks. */
+function addsToMetadata(command: ControllerCommand): boolean {
+  if (command.type === 'alterConfigs') return !command.validateOnly && !command.alterations.every(mayFreeSpace)
+  return (command.type === 'createTopics' || command.type === 'createPartitions') && !command.validateOnly
+}

@@ -2,9 +2,10 @@ import { randomUuid } from '../../../base/uuid.ts'
 import { withoutStacks } from '../../../kernel/errors/index.ts'
 import { type Uuid } from '../../../kernel/model/ids.ts'
 import {
-  type BrokerRegistration, type CreatedTopic, type CreateTopic, type DeletedTopic, type ExtendedTopic, type MorePartitions,
+  type AlteredConfigs, type BrokerRegistration, type ConfigAlteration, type CreatedTopic, type CreateTopic, type DeletedTopic, type ExtendedTopic, type MorePartitions,
 } from '../../../kernel/ports/controller.ts'
 import { decideRegistration } from './broker-registry.ts'
+import { decideConfigs } from './config-commands.ts'
 import { type Decision } from './decision.ts'
 import { supportedFeatures } from './feature-levels.ts'
 import { decideProducerIds, type ProducerIds } from './id-allocator.ts'
@@ -22,6 +23,7 @@ export type ControllerCommand =
   | { readonly type: 'createTopics', readonly topics: readonly CreateTopic[], readonly validateOnly: boolean }
   | { readonly type: 'createPartitions', readonly topics: readonly MorePartitions[], readonly validateOnly: boolean }
   | { readonly type: 'deleteTopics', readonly topics: readonly TopicName[] }
+  | { readonly type: 'alterConfigs', readonly alterations: readonly ConfigAlteration[], readonly validateOnly: boolean }
   | { readonly type: 'confirmRemovals', readonly nodeId: number, readonly topicIds: readonly Uuid[] }
   | { readonly type: 'registerBroker', readonly registration: BrokerRegistration }
   | { readonly type: 'allocateProducerIds', readonly nodeId: number, readonly brokerEpoch: number }
@@ -31,6 +33,7 @@ export interface ControllerReplies {
   readonly createTopics: readonly CreatedTopic[]
   readonly createPartitions: readonly ExtendedTopic[]
   readonly deleteTopics: readonly DeletedTopic[]
+  readonly alterConfigs: readonly AlteredConfigs[]
   readonly confirmRemovals: undefined
   readonly registerBroker: number
   readonly allocateProducerIds: ProducerIds
@@ -72,6 +75,7 @@ export class ControllerMachine {
       case 'createTopics': return withoutStacks(() => decideCreation(image, command.topics, command.validateOnly, rules, nextUint32, freshId(nextUint32)))
       case 'createPartitions': return withoutStacks(() => decideMorePartitions(image, command.topics, command.validateOnly, rules, nextUint32))
       case 'deleteTopics': return withoutStacks(() => decideDeletion(image, command.topics, rules))
+      case 'alterConfigs': return withoutStacks(() => decideConfigs(image, command.alterations, command.validateOnly, rules))
       case 'confirmRemovals': return decideConfirmation(image, command.nodeId, command.topicIds)
       case 'registerBroker': return decideRegistration(image, command.registration)
       case 'allocateProducerIds': return decideProducerIds(image, command.nodeId, command.brokerEpoch)

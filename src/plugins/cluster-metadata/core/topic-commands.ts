@@ -200,7 +200,7 @@ export const namedTwice = (topic: string): MillraceError =>
   new MillraceError('MR_TOPIC_REQUEST_INVALID', { topic, reason: 'it is named more than once in the request' })
 
 /** What the broker keeps for itself is synced before it is acknowledged, whatever the default of topics. */
-const alwaysSynced = (values: ReadonlyMap<string, string>): ReadonlyMap<string, string> => new Map([...values, ['durability', 'fsync']])
+export const alwaysSynced = (values: ReadonlyMap<string, string>): ReadonlyMap<string, string> => new Map([...values, ['durability', 'fsync']])
 
 const refusedTopic = (name: string, error: MillraceError): CreatedTopic =>
   ({ name, error, id: zeroUuid, partitions: -1, replicationFactor: -1, configs: [], warnings: [] })

@@ -115,7 +115,7 @@ describe('commands', () => {
 })
 
 describe('a consensus without space', () => {
-  it('is asked before a topic is created or extended, and not for what takes away, registers or is little', async () => {
+  it('is asked before a topic is created, extended or its settings changed, and not for what takes away, makes room, registers or is little', async () => {
     let full = false
     const wrap = (real: Consensus): Consensus => ({
       open: (machine) => real.open(machine),
@@ -135,6 +135,11 @@ describe('a consensus without space', () => {
     const more = [{ name: 'a', partitions: 9, assignment: undefined }]
     await expect(controller.createPartitions(more, false)).rejects.toMatchObject({ code: 'MR_CLUSTER_NO_SPACE' })
     expect((await controller.createPartitions(more, true))[0]!.error).toBeUndefined()
+    const alter = (name: string, validateOnly = false) => controller.alterConfigs([{ topic: 'a', replaces: false, changes: [{ name, operation: 'set', value: '9000000' }] }], validateOnly)
+    await expect(alter('max.message.bytes')).rejects.toMatchObject({ code: 'MR_CLUSTER_NO_SPACE' })
+    expect((await alter('max.message.bytes', true))[0]!.error).toBeUndefined()
+    expect((await alter('retention.ms'))[0]!.error).toBeUndefined()
+    expect(metadata.image().topics.get('a')!.overrides).toEqual(new Map([['retention.ms', '9000000']]))
     await controller.allocateProducerIds(1, epoch)
     const [deleted] = await controller.deleteTopics([{ name: 'a', id: zeroUuid }])
     await controller.confirmRemovals(1, [deleted!.id])

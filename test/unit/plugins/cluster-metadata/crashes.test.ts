@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { zeroUuid } from '../../../../src/kernel/model/ids.ts'
 import { type ClusterImage } from '../../../../src/kernel/ports/cluster-metadata.ts'
+import { type ConfigChange } from '../../../../src/kernel/ports/controller.ts'
 import { CrashDisk } from '../coordination-single/crash-key-value.ts'
 import { makeController, type RunningController } from './controller-bench.ts'
 import { newTopic, registration } from './core/metadata-fixtures.ts'
@@ -20,6 +21,11 @@ async function workload({ controller }: RunningController, answers: Answer[]): P
     const [created] = await controller.createTopics([newTopic(name, { configs: new Map([['retention.ms', '9']]) })], false)
     if (name !== 'b') answer(`created ${name}`, (image) => image.topics.get(name)?.id === created!.id && [3, 7].includes(image.topics.get(name)!.partitions.length))
   }
+  const alter = (changes: readonly ConfigChange[]) => controller.alterConfigs([{ topic: 'a', replaces: false, changes }, { topic: 'c', replaces: true, changes }], false)
+  await alter([{ name: 'retention.ms', operation: 'set', value: '77' }, { name: 'segment.ms', operation: 'set', value: '5' }])
+  answer('segment.ms set', (image) => ['a', 'c'].every((name) => image.topics.get(name)!.settings.segmentMs === 5))
+  await alter([{ name: 'retention.ms', operation: 'delete', value: null }, { name: 'segment.ms', operation: 'set', value: '5' }])
+  answer('retention.ms deleted', (image) => ['a', 'c'].every((name) => !image.topics.get(name)!.overrides.has('retention.ms')))
   await controller.deleteTopics([{ name: 'b', id: zeroUuid }])
   await controller.createPartitions([{ name: 'c', partitions: 7, assignment: undefined }], false)
   answer('extended c', (image) => image.topics.get('c')!.partitions.length === 7)

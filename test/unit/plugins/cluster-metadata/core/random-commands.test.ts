@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Prng } from '../../../../../src/base/prng.ts'
 import { zeroUuid } from '../../../../../src/kernel/model/ids.ts'
 import { type TopicImage } from '../../../../../src/kernel/ports/cluster-metadata.ts'
+import { type ConfigChange } from '../../../../../src/kernel/ports/controller.ts'
 import { imageFromRecords, imageRecords } from '../../../../../src/plugins/cluster-metadata/core/image-snapshot.ts'
 import { type MetadataImage } from '../../../../../src/plugins/cluster-metadata/core/metadata-image.ts'
 import { decodeRecords, encodeRecords } from '../../../../../src/plugins/cluster-metadata/core/record-codec.ts'
@@ -30,6 +31,8 @@ const plain = (image: MetadataImage) => ({
   removals: removalsOf(image),
   nextProducerId: image.nextProducerId,
 })
+/** Items of a list are in no order. */
+const sorted = ([name, value]: readonly [string, string]): [string, string] => [name, value.split(',').sort().join(',')]
 const removalsOf = (image: MetadataImage): string[] => [...image.removals].flatMap(([id, nodeIds]) => nodeIds.map((nodeId) => `${id} ${nodeId}`)).sort()
 const byName = (left: TopicImage, right: TopicImage): number => (left.name < right.name ? -1 : 1)
 
@@ -37,7 +40,7 @@ function step(bench: ControllerBench, model: NaiveCluster, random: Prng): void {
   const names = ['a', 'b', 'a.b', 'a_b', 'c-d', 'e', 'f']
   const name = random.pick(names)
   const taken = model.topics.has(name) || [...model.topics.keys()].some((other) => other.replaceAll('.', '_') === name.replaceAll('.', '_'))
-  switch (random.below(7)) {
+  switch (random.below(8)) {
     case 0:
     case 1: {
       const partitions = random.pick([-1, 0, 1, 4])
@@ -76,6 +79,10 @@ function step(bench: ControllerBench, model: NaiveCluster, random: Prng): void {
       known.partitions = partitions
       return
     }
+    case 6: {
+      alter(bench, model, random, name)
+      return
+    }
     case 4: {
       const nodeId = random.between(1, 3)
       const ids = [...bench.image.removals.keys(), zeroUuid].filter(() => random.chance(0.7))
@@ -103,6 +110,32 @@ function step(bench: ControllerBench, model: NaiveCluster, random: Prng): void {
   }
 }
 
+/** A change that is refused changes nothing of its topic; one that is only checked nothing at all, and is answered the same. */
+function alter(bench: ControllerBench, model: NaiveCluster, random: Prng, topic: string): void {
+  const known = model.topics.get(topic)
+  const replaces = random.chance(0.3)
+  const wanted = ['retention.ms', 'segment.ms', 'cleanup.policy', 'nonsense'].filter(() => random.chance(0.4))
+  const changes = wanted.map((name): ConfigChange => {
+    const values = name === 'cleanup.policy' ? ['compact', 'delete', ''] : ['1', '2', 'soon']
+    const operation = replaces ? 'set' : random.pick(['set', 'delete', ...name === 'cleanup.policy' ? ['append', 'subtract'] as const : []] as const)
+    return { name, operation, value: operation === 'delete' ? null : random.pick(values) }
+  })
+  const allowed = known !== undefined && changes.every(({ name, operation, value }) => operation === 'delete' || (name !== 'nonsense' && value !== 'soon'))
+  const command = { type: 'alterConfigs', alterations: [{ topic, replaces, changes }, { topic: 'nobody', replaces, changes: [] }] } as const
+  const checked = bench.run({ ...command, validateOnly: true })
+  const [altered, nobody] = bench.run({ ...command, validateOnly: false })
+  expect([altered, nobody]).toEqual(checked)
+  expect([altered!.error === undefined, nobody!.error?.code]).toEqual([allowed, 'MR_TOPIC_UNKNOWN'])
+  if (!allowed) return
+  const before = new Map(known.overrides)
+  if (replaces) known.overrides.clear()
+  for (const { name, operation, value } of changes) {
+    const list = (before.get(name) ?? 'delete').split(',').filter((item) => item !== '' && item !== value)
+    if (operation === 'delete') known.overrides.delete(name)
+    else known.overrides.set(name, operation === 'set' ? value! : [...list, ...operation === 'append' && value !== '' ? [value] : []].join(','))
+  }
+}
+
 describe('random commands', () => {
   it(`leave what the plainest program would have, in every image, and a snapshot of it is equal (seeds from ${firstSeed})`, () => {
     for (let run = 0; run < 30; run++) {
@@ -125,7 +158,7 @@ describe('random commands', () => {
           expect(topic.id).toBe(expected.id)
           expect(topic.partitions.map((partition) => partition.leaderEpoch)).toEqual(expected.epochs)
           expect(topic.partitions).toHaveLength(expected.partitions)
-          expect([...topic.overrides]).toEqual([...expected.overrides])
+          expect(new Map([...topic.overrides].map(sorted))).toEqual(new Map([...expected.overrides].map(sorted)))
           expect(topic.settings).toEqual(settingsOf(expected.overrides))
         }
         const restored = imageFromRecords(decodeRecords(encodeRecords(imageRecords(image))), image.index, image.controllerId, settingsOf)
