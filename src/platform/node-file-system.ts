@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
 import { MillraceError } from '../kernel/errors/index.ts'
-import { type File, type FileStat, type FileSystem } from '../kernel/ports/file-system.ts'
+import { type DeviceSpace, type File, type FileStat, type FileSystem } from '../kernel/ports/file-system.ts'
 import { type PageCache } from '../kernel/ports/page-cache.ts'
 import { cacheLifeOf } from './cache-life.ts'
 import { errnoOf, fileError } from './file-error.ts'
@@ -82,10 +82,10 @@ export class NodeFileSystem implements FileSystem, PageCache {
     })
   }
 
-  freeBytes(path: string): number {
-    return attempt('free bytes', path, () => {
-      const found = fs.statfsSync(path)
-      return found.bavail * found.bsize
+  space(path: string): DeviceSpace {
+    return attempt('space', path, () => {
+      const { bavail, blocks, bsize } = fs.statfsSync(path)
+      return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
     })
   }
 

@@ -4,7 +4,7 @@ import { createSimBroker, type SimBroker } from '../../src/harness/index.ts'
 /** A key-value store that finds no space has failed for good, and the broker with it. */
 function storesNeedSpace(sim: SimBroker): void {
   const { files, keyValues } = sim.machine.process
-  keyValues.failWith = ({ kind }) => (kind !== 'get' && kind !== 'range' && files.freeBytes('/') < 64 * 1024 ? 'ENOSPC' : undefined)
+  keyValues.failWith = ({ kind }) => (kind !== 'get' && kind !== 'range' && files.space('/').freeBytes < 64 * 1024 ? 'ENOSPC' : undefined)
 }
 
 it('on a full disk no topic is created and a client is told why, reads go on, and topics can be deleted until there is space, through any end of the broker', async () => {

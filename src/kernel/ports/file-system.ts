@@ -7,6 +7,14 @@ export interface FileStat {
   readonly modifiedMs: number
 }
 
+/** Of the device that a path is on, in bytes. */
+export interface DeviceSpace {
+  /** Free for this user; 0 or more. */
+  readonly freeBytes: number
+  /** Of the whole device, what is used and what is kept for others included: no less than `freeBytes`. */
+  readonly totalBytes: number
+}
+
 /**
  * Files of one machine. Paths are absolute or relative to the process, with `/`.
  * Calls are synchronous where a page cache answers in microseconds, and take a callback where a disk may be waited for.
@@ -30,10 +38,10 @@ export interface FileSystem {
   remove(path: string): void
   /** Makes the names in a directory durable. */
   syncDirectory(path: string): void
-  /** Bytes free for this user on the device of `path`. */
-  freeBytes(path: string): number
+  /** Of the device of `path`, which has to exist, now. */
+  space(path: string): DeviceSpace
 }
-export const FileSystem = token<FileSystem>('FileSystem', { open: true, list: true, stat: true, makeDirectory: true, rename: true, remove: true, syncDirectory: true, freeBytes: true })
+export const FileSystem = token<FileSystem>('FileSystem', { open: true, list: true, stat: true, makeDirectory: true, rename: true, remove: true, syncDirectory: true, space: true })
 
 /**
  * An open file. Not to be used after `close`. Reads and writes name their position; there is no cursor. Calls throw, or tell their callback, MR_FILE_FAILED, or

@@ -1,6 +1,6 @@
 import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
 import { type Clock } from '../../kernel/ports/clock.ts'
-import { type FileSystem } from '../../kernel/ports/file-system.ts'
+import { type DeviceSpace, type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { ReserveFile } from './io/reserve-file.ts'
 
@@ -76,7 +76,7 @@ export class DirectorySpace {
     if (this.owner.offline !== undefined) return
     try {
       this.reserve.restore()
-      this.become(!this.reserve.whole || (this.isFull && this.reserveBytes === 0 && this.world.files.freeBytes(this.owner.path) < freeBytesMin))
+      this.become(!this.reserve.whole || (this.isFull && this.reserveBytes === 0 && this.world.files.space(this.owner.path).freeBytes < freeBytesMin))
     } catch (error) {
       if (!isMillraceError(this.owner.fault(error))) throw error
     }
@@ -103,15 +103,17 @@ export class DirectorySpace {
   startFailed(error: unknown): unknown {
     if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) return error
     const { path } = this.owner
-    return new MillraceError('MR_LOG_DIRECTORY_FULL', { path, freeBytes: this.freeBytes(), what: `${String(error.details.operation)} ${String(error.details.path)}` }, error)
+    return new MillraceError('MR_LOG_DIRECTORY_FULL', { path, freeBytes: this.figures()?.freeBytes ?? 0, what: `${String(error.details.operation)} ${String(error.details.path)}` }, error)
   }
 
-  private freeBytes(): number {
+  /** Of its disk, now. Undefined where the directory is out of service, or the disk does not say. */
+  figures(): DeviceSpace | undefined {
+    if (this.owner.offline !== undefined) return undefined
     try {
-      return this.world.files.freeBytes(this.owner.path)
+      return this.world.files.space(this.owner.path)
     } catch (error) {
       if (!isMillraceError(error)) throw error
-      return 0
+      return undefined
     }
   }
 

@@ -56,7 +56,7 @@ export class LogDirectory implements LogHome {
   offline: MillraceError | undefined
   private readonly world: LogWorld
   private readonly options: LogDirectoryOptions
-  private readonly space: DirectorySpace
+  readonly space: DirectorySpace
   private readonly points: RecoveryPoints
   private readonly redo: DirectoryRedo
   private readonly fenced = new Map<string, Fenced>()

@@ -1,3 +1,4 @@
+import { type DeviceSpace } from '../../kernel/ports/file-system.ts'
 import { type DirectoryStatus } from '../../kernel/ports/log-store.ts'
 import { type IntegrityLedger } from './core/integrity-ledger.ts'
 import { type RedoCounts } from './redo-log.ts'
@@ -11,6 +12,15 @@ export function observeDirectories(metrics: Metrics, directories: () => readonly
   gauge('millrace_log_directory_online', '1 while the data directory serves, 0 when it is out of service.', ({ offline }) => offline === undefined ? 1 : 0)
   gauge('millrace_log_directory_bytes', 'Bytes of the segments in a data directory.', ({ usedBytes }) => usedBytes)
   gauge('millrace_log_directory_partitions', 'Partition logs in a data directory.', ({ partitions }) => partitions)
+}
+
+/** What an operator sees of the disks that data directories are on. One that does not say, or is of a directory out of service, has no figures. */
+export function observeDisks(metrics: Metrics, disks: () => readonly { readonly path: string, readonly space: DeviceSpace | undefined }[]): void {
+  const gauge = (name: string, help: string, of: (space: DeviceSpace) => number): void => {
+    metrics.gauge(name, help, () => disks().flatMap(({ path, space }): GaugeSample[] => space === undefined ? [] : [{ labels: { path }, value: of(space) }]))
+  }
+  gauge('millrace_log_directory_disk_free_bytes', 'Bytes free for the broker on the file system of a data directory, beside its reserve.', ({ freeBytes }) => freeBytes)
+  gauge('millrace_log_directory_disk_total_bytes', 'Bytes of the file system of a data directory, used and free.', ({ totalBytes }) => totalBytes)
 }
 
 /** What the redo log of one data directory has done since the start, and how full it is. */

@@ -15,7 +15,7 @@ import { Logger, Metrics } from '../../kernel/ports/telemetry.ts'
 import { Threads } from '../../kernel/ports/threads.ts'
 import { observeCleaner } from './cleaner-metrics.ts'
 import { storageLocalConfig } from './config.ts'
-import { observeDirectories, observeIntegrity, observeRedo, redoCounter, type CountRedo } from './metrics.ts'
+import { observeDirectories, observeDisks, observeIntegrity, observeRedo, redoCounter, type CountRedo } from './metrics.ts'
 import { SegmentedLogStore } from './segmented-log-store.ts'
 
 const needs = [
@@ -37,6 +37,7 @@ export const storageLocal = definePlugin({
         const redoOf = (path: string): CountRedo => redoCounter(metrics, path)
         const store = new SegmentedLogStore({ clock, timers, random, files, pageCache, engine, compression, settings, identity, logger, fatal, redoCounter: redoOf, threads }, config)
         observeDirectories(metrics, () => store.directories())
+        observeDisks(metrics, () => store.disks())
         observeRedo(metrics, () => store.redoFigures())
         observeIntegrity(metrics, store.integrity, () => clock.monotonicMs())
         observeCleaner(metrics, store.cleaner, () => clock.monotonicMs())

@@ -18,7 +18,7 @@ export const fileEdgeClaims: readonly FileSystemClaim[] = [
     checkThrows('MR_FILE_NOT_FOUND', () => files.syncDirectory(at('f')), 'sync directory')
     checkThrows('MR_FILE_NOT_FOUND', () => files.rename(at('f'), at('f/x')), 'rename to')
     checkThrows('MR_FILE_NOT_FOUND', () => files.rename(at('f/x'), at('g')), 'rename from')
-    checkThrows('MR_FILE_NOT_FOUND', () => files.freeBytes(at('f/x')), 'free bytes')
+    checkThrows('MR_FILE_NOT_FOUND', () => files.space(at('f/x')), 'space')
     checkEqual(files.stat(at('f/x/y')), undefined, 'stat')
     files.remove(at('f/x'))
     checkEqual(get(files, at('f')), text('1'), 'the file')

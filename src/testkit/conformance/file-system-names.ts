@@ -96,9 +96,11 @@ export const fileNameClaims: readonly FileSystemClaim[] = [
     checkEqual(get(files, at('a')), text('other'), 'the new file of the name')
     file.close()
   }),
-  claim('free bytes is a number of a place that exists', ({ files, directory }) => {
-    check(files.freeBytes(directory) > 0, 'there is room for a test')
-    checkThrows('MR_FILE_NOT_FOUND', () => files.freeBytes(`${directory}/none`), 'a place that is not there')
+  claim('space is that of the device of a place that exists: what is free, and no less in all', ({ files, directory }) => {
+    const { freeBytes, totalBytes } = files.space(directory)
+    check(freeBytes > 0, 'there is room for a test')
+    check(totalBytes >= freeBytes, 'no more is free than there is')
+    checkThrows('MR_FILE_NOT_FOUND', () => files.space(`${directory}/none`), 'a place that is not there')
   }),
   claim('the life of the page cache is one for all of a file\'s life, another for another file, and none of what is no file', ({ files, directory }, at) => {
     put(files, at('a'), text('1'))

@@ -1,6 +1,6 @@
 import { Prng } from '../../base/prng.ts'
 import { MillraceError, type ErrorCode } from '../../kernel/errors/index.ts'
-import { type File, type FileStat, type FileSystem } from '../../kernel/ports/file-system.ts'
+import { type DeviceSpace, type File, type FileStat, type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type PageCache } from '../../kernel/ports/page-cache.ts'
 import { AtRestDamage } from './at-rest-damage.ts'
 import { byChance, nothingUnsynced, type CrashChoice, type KeepUnsynced } from './crash-choice.ts'
@@ -134,9 +134,10 @@ export class MemoryFileSystem implements FileSystem, PageCache {
     directory.sync(this.disk.names)
   }
 
-  freeBytes(path: string): number {
-    if (this.nodeAt(path, 'free bytes') === undefined) throw failure('MR_FILE_NOT_FOUND', 'free bytes', path)
-    return Math.min(Number.MAX_SAFE_INTEGER, this.disk.freeBytes)
+  space(path: string): DeviceSpace {
+    if (this.nodeAt(path, 'space') === undefined) throw failure('MR_FILE_NOT_FOUND', 'space', path)
+    const bytesMax = Number.MAX_SAFE_INTEGER
+    return { freeBytes: Math.min(bytesMax, this.disk.freeBytes), totalBytes: Math.min(bytesMax, this.disk.capacityBytes) }
   }
 
   cacheLife(path: string): string | undefined {

@@ -16,7 +16,7 @@ export interface CallSite {
 
 /** Calls of which none can be refused for what the disk is: `close` gives a descriptor back. */
 const methods: Readonly<Record<string, readonly string[]>> = {
-  FileSystem: ['open', 'list', 'stat', 'makeDirectory', 'rename', 'remove', 'syncDirectory', 'freeBytes'],
+  FileSystem: ['open', 'list', 'stat', 'makeDirectory', 'rename', 'remove', 'syncDirectory', 'space'],
   File: ['size', 'read', 'readLater', 'write', 'sync', 'syncNow', 'truncate'],
   KeyValueEngine: ['open'],
   KeyValueStore: ['get', 'range', 'write'],

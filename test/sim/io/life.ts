@@ -138,11 +138,11 @@ export class Life {
       this.watchSyncs(kind, path, files)
       if (this.hits(kind, path, 'file')) files.faults.add({ operation: kind, path, error: this.injection!.error, times: 1 })
     }
-    const freeBytes = files.freeBytes.bind(files)
-    files.freeBytes = path => {
-      const stop = this.hits('free bytes', path, 'file') ? files.faults.add({ operation: 'stat', path, error: this.injection!.error, times: 1 }) : undefined
+    const space = files.space.bind(files)
+    files.space = path => {
+      const stop = this.hits('space', path, 'file') ? files.faults.add({ operation: 'stat', path, error: this.injection!.error, times: 1 }) : undefined
       if (stop !== undefined) files.stat(path)
-      return freeBytes(path)
+      return space(path)
     }
     keyValues.failWith = ({ kind, path }) => this.hits(kind, path, 'store') ? this.injection!.error : undefined
   }
@@ -275,7 +275,7 @@ export class Life {
   private async fill(): Promise<void> {
     if (!this.sim.isRunning || this.ended) return
     const { files } = this.sim.machine.process
-    const free = files.freeBytes('/data')
+    const free = files.space('/data').freeBytes
     const client = this.sim.client()
     files.resize(this.bytesUsed(free) + 3000)
     for (const partition of [0, 1]) await this.send('kept', partition, ['f'.repeat(3000), 'f'.repeat(900), 'f'.repeat(900)])

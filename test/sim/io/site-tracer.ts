@@ -3,7 +3,7 @@ import { type CallSite } from './call-sites.ts'
 /** What the simulated disk calls what the methods of the ports do. */
 const operations: Readonly<Record<string, readonly string[]>> = {
   open: ['open', 'create'], list: ['list'], stat: ['stat'], makeDirectory: ['make directory'], rename: ['rename'], remove: ['remove'],
-  syncDirectory: ['sync directory'], freeBytes: ['free bytes'], size: ['size'], read: ['read'], readLater: ['read'], write: ['write'],
+  syncDirectory: ['sync directory'], space: ['space'], size: ['size'], read: ['read'], readLater: ['read'], write: ['write'],
   sync: ['sync'], syncNow: ['sync'], truncate: ['truncate'], get: ['get'], range: ['range'],
 }
 

@@ -35,7 +35,7 @@ export class SpaceReserve {
   get freeBytes(): number {
     if (this.bytes === 0) return Infinity
     try {
-      return this.files.freeBytes(this.directory)
+      return this.files.space(this.directory).freeBytes
     } catch (error) {
       if (isMillraceError(error)) return Infinity
       throw error

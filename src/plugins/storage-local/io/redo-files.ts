@@ -196,7 +196,7 @@ export class RedoFiles<Log> {
 
   /** What is appended comes first: a small disk, or one that fills up, is not filled with files of this log. */
   private isSpace(): boolean {
-    return this.files.freeBytes(this.path.slice(0, this.path.lastIndexOf('/'))) >= this.options.bytesMax + this.options.fileBytes
+    return this.files.space(this.path.slice(0, this.path.lastIndexOf('/'))).freeBytes >= this.options.bytesMax + this.options.fileBytes
   }
 
   private fill(file: File, from: number): void {

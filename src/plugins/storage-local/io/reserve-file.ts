@@ -32,7 +32,7 @@ export class ReserveFile {
   restore(): void {
     if (this.whole) return
     this.files.remove(this.path)
-    if (this.files.freeBytes(this.directory) < 2 * this.bytes) return
+    if (this.files.space(this.directory).freeBytes < 2 * this.bytes) return
     try {
       this.write()
       this.whole = true

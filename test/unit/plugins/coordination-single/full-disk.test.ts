@@ -12,7 +12,7 @@ const reserveBytes = 256 * kib
 
 /** Others fill the disk up to so many bytes free. */
 function fill(files: MemoryFileSystem, leave: number): void {
-  const free = files.freeBytes('/')
+  const free = files.space('/').freeBytes
   const file = files.open('/ballast', 'ensure')
   if (free > leave) file.write([new Uint8Array(free - leave)], file.size())
   file.close()
@@ -25,7 +25,7 @@ async function started(files = new MemoryFileSystem({ capacityBytes: 2048 * kib 
   const failures: unknown[] = []
   const log = new RecordingLogger()
   const engine = before.afterCrash({ keepUnsynced: 'none' }, {
-    files, failWith: ({ kind }) => (kind !== 'get' && kind !== 'range' && files.freeBytes('/') < 64 * kib ? 'ENOSPC' : undefined),
+    files, failWith: ({ kind }) => (kind !== 'get' && kind !== 'range' && files.space('/').freeBytes < 64 * kib ? 'ENOSPC' : undefined),
   })
   const options = { nodeId: 1, clusterId, path: '/meta', snapshotEntries: 4, snapshotBytes: 1 << 20, reserveBytes }
   const voter = new SingleVoter(options, { ...voterWorld(engine, { fatal: (error) => { failures.push(error) } }), files, log })
@@ -57,7 +57,7 @@ describe('a full disk', () => {
     for (let count = 0; count < 9; count++) {
       await voter.append([Uint8Array.of(count)])
       // Before the next of whoever fills the disk.
-      expect(files.freeBytes('/')).toBe(0)
+      expect(files.space('/').freeBytes).toBe(0)
       expect(reserveSize(files)).toBe(reserveBytes)
     }
     expect(failures).toEqual([])
@@ -105,7 +105,7 @@ describe('the reserve', () => {
     next.find()
     fill(files, 0)
     expect(next.release()).toBe(reserveBytes)
-    expect(files.freeBytes('/')).toBe(reserveBytes)
+    expect(files.space('/').freeBytes).toBe(reserveBytes)
   })
 
   it.each(['sync', 'sync directory'] as const)('is not synced again in this life of the broker when a %s of it failed', (operation) => {

@@ -119,7 +119,7 @@ describe('an episode without space', () => {
     for (let episode = 0; episode < 2; episode++) {
       const before = logger.lines.length
       const other = files.open('/other', 'ensure')
-      other.write([new Uint8Array(files.freeBytes('/data'))], 0)
+      other.write([new Uint8Array(files.space('/data').freeBytes)], 0)
       other.close()
       for (let count = 0; count < 20; count++) {
         expect(appendNow(made, log)).toBe('MR_FILE_NO_SPACE')

@@ -96,12 +96,12 @@ describe('MemoryFileSystem faults', () => {
     const files = new MemoryFileSystem({ capacityBytes: 10 })
     const file = files.open('/a', 'create')
     file.write([text('12345678')], 0)
-    expect(files.freeBytes('/')).toBe(2)
+    expect(files.space('/').freeBytes).toBe(2)
     expect(codeOf(() => file.write([text('9'), text('abc')], 8))).toBe('MR_FILE_NO_SPACE')
     expect(contentOf(files, '/a')).toBe('123456789a')
     file.write([text('x')], 0)
     files.remove('/a')
-    expect(files.freeBytes('/')).toBe(10)
+    expect(files.space('/').freeBytes).toBe(10)
   })
 
   test('faults hit the calls that they name, after those that they skip, as often as they say', () => {

@@ -165,13 +165,13 @@ describe('names after a power cut', () => {
       const found = files.afterCrash({ keepUnsynced: new SeededRandom(seed) })
       if (found.list('/').length === 2) both = found
     }
-    expect(both.freeBytes('/')).toBe(90)
+    expect(both.space('/').freeBytes).toBe(90)
     both.open('/a', 'update').write([filled(5, 2)], 10)
-    expect([runsOf(bytesOf(both, '/b')), both.freeBytes('/')]).toEqual(['10x1 5x2', 85])
+    expect([runsOf(bytesOf(both, '/b')), both.space('/').freeBytes]).toEqual(['10x1 5x2', 85])
     both.remove('/a')
-    expect(both.freeBytes('/')).toBe(85)
+    expect(both.space('/').freeBytes).toBe(85)
     both.remove('/b')
-    expect(both.freeBytes('/')).toBe(100)
+    expect(both.space('/').freeBytes).toBe(100)
   })
 
   test('a directory is moved wholly or not at all, with what is in it', () => {
