@@ -104,7 +104,10 @@ export interface PartitionLog {
   readonly highWatermark: number
   /** -1 for an empty log that never had one. */
   readonly lastEpoch: number
+  /** Of the batches that are kept, indexes and the like left out. */
   readonly sizeBytes: number
+  /** How many segments they lie in, the one that is appended to among them. Undefined for a store without segments. */
+  readonly segmentCount?: number
   /** What is known to be damaged now, in the order in which it was found. Undefined for a store that does not look. */
   readonly damage?: readonly DamagedRange[]
   /** What was on the disk before this start, is not there any more, and was not damaged but the end of the log: its offsets are given to others. Undefined where nothing is missing, or nobody would know. */

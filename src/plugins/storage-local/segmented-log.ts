@@ -43,6 +43,7 @@ export class SegmentedLog implements PartitionLog {
   get highWatermark(): number { return this.state.watermark }
   get lastEpoch(): number { return this.state.epochs.lastEpoch }
   get sizeBytes(): number { return this.state.sizeBytes }
+  get segmentCount(): number { return this.state.segments.length }
   get damage(): readonly DamagedRange[] { return this.state.world.integrity.of(this.state.id) }
   get missing(): DamagedRange | undefined { return this.state.world.integrity.lostTailOf(this.state.id) }
   get compaction(): CompactionState | undefined { return this.state.world.compactionOf(this.state.id) }

@@ -74,6 +74,7 @@ export class MemoryLog implements PartitionLog {
   get highWatermark(): number { return this.watermark }
   get lastEpoch(): number { return this.epochs.lastEpoch }
   get sizeBytes(): number { return this.bytes }
+  get segmentCount(): number { return this.segments.length }
 
   get compaction(): CompactionState | undefined {
     const need = this.compactionNeed()

@@ -50,6 +50,7 @@ export const appendClaims: readonly LogStoreClaim[] = [
       append(log, batch)
     }
     checkEqual(log.sizeBytes, size, 'size')
+    if (log.segmentCount !== undefined) check(log.segmentCount > 1, 'segments of at most 300 bytes')
   }),
   claim('a follower takes batches as they are, also with gaps between them', async subject => {
     const log = newLog(subject)

@@ -101,8 +101,10 @@ export const trimClaims: readonly LogStoreClaim[] = [
     fill(log, 40)
     checkEqual(subject.store.sweep().segmentsDeleted, 0, 'segments deleted while nothing is below the watermark')
     log.raiseHighWatermark(9)
+    const { segmentCount } = log
     const first = subject.store.sweep()
     checkEqual([first.segmentsDeleted, first.bytesDeleted, log.startOffset], [2, batch.length * 8, 8], 'below a watermark of 9')
+    if (segmentCount !== undefined) checkEqual(log.segmentCount, segmentCount - first.segmentsDeleted + first.segmentsRolled, 'segments left')
     log.raiseHighWatermark(40)
     subject.store.sweep()
     checkEqual([log.startOffset, log.sizeBytes], [28, batch.length * 12], 'start and size')

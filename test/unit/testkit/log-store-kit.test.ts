@@ -89,6 +89,11 @@ describe('the kit for log stores', () => {
         return log.append(copy, at, length, origin)
       },
     })],
+    ['counts one segment, whatever there are', () => ({ segmentCount: 1 })],
+    ['counts segments that are gone', () => {
+      let most = 0
+      return { get segmentCount() { return ++most } }
+    }],
     ['answers a duplicate with new offsets', log => ({
       append: (bytes, at, length, origin) => {
         const outcome = log.append(bytes, at, length, origin)
