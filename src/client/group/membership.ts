@@ -62,7 +62,7 @@ export class Membership {
       application: {
         perform: work => this.perform(work),
         learn: topics => { void this.subscribed.learn(topics) },
-        learnIds: topicIds => { void this.subscribed.learnIds(topicIds) },
+        learnIds: topicIds => { this.subscribed.learnIds(topicIds) },
         failed: error => { this.fail(error) },
       },
     })
@@ -149,7 +149,7 @@ export class Membership {
     this.commitsAtEnd = commits
     await within(this.parts.world.timers, this.session.leave(tells).then(() => this.commits.settled()), timeoutMs).catch(() => false)
     this.commitsAtEnd = true
-    this.subscribed.subscribe([])
+    this.subscribed.clear()
     this.names = []
   }
 

@@ -35,6 +35,8 @@ export class ConsumerMember extends MemberBase {
   private saysOwned = false
   private isUrgent = false
   private readonly idOf = new Map<string, string>()
+  /** Of the topics of the target, as far as they were ever known: a topic that metadata lacks for a while is no less this member's. */
+  private readonly nameOf = new Map<string, string>()
 
   /** `memberId` is this member's own for good. */
   constructor(settings: ConsumerMemberSettings, memberId: string) {
@@ -120,9 +122,10 @@ export class ConsumerMember extends MemberBase {
   private resolved(): TopicPartition[] {
     const names = new Map([...this.topics].map(([name, { topicId }]) => [topicId, name]))
     return fromTopics((this.target ?? []).flatMap(({ topicId, partitions }) => {
-      const topic = names.get(topicId)
+      const topic = names.get(topicId) ?? this.nameOf.get(topicId)
       if (topic === undefined) return []
       this.idOf.set(topic, topicId)
+      this.nameOf.set(topicId, topic)
       return [{ topic, partitions }]
     }))
   }
@@ -197,9 +200,10 @@ export class ConsumerMember extends MemberBase {
     this.target = assigned
     // Also where nothing changes: the coordinator wants to hear it.
     this.phase = 'reconciling'
-    const known = new Set([...this.topics.values()].map(({ topicId }) => topicId))
-    const unknown = assigned.map(({ topicId }) => topicId).filter(topicId => !known.has(topicId))
-    if (unknown.length > 0) this.effects.push({ type: 'learnIds', topicIds: unknown })
+    const topicIds = assigned.map(({ topicId }) => topicId)
+    for (const topicId of this.nameOf.keys()) if (!topicIds.includes(topicId)) this.nameOf.delete(topicId)
+    // All of them: what was learned for the target before is not kept otherwise.
+    this.effects.push({ type: 'learnIds', topicIds })
   }
 
   private refused({ errorCode, errorMessage }: GroupResponse<'consumerHeartbeat'>): void {
@@ -258,6 +262,7 @@ export class ConsumerMember extends MemberBase {
 
   private stop(phase: 'idle' | 'failed'): void {
     this.target = undefined
+    this.effects.push({ type: 'learnIds', topicIds: [] })
     this.generation = -1
     this.heartbeatDueMs = Infinity
     this.phase = phase

@@ -76,7 +76,8 @@ export interface GroupWork {
  * - `send`: to the coordinator, after a pause that grows with `attempt` (0: now). Answered once, with `answered` or `unanswered`. Of each kind of request
  *   one is under way at a time; answers to older ids are not waited for
  * - `forgetCoordinator`: another broker coordinates the group, or none can be reached
- * - `learn`, `learnIds`: say with `topics` what is known of these topics too
+ * - `learn`, `learnIds`: say with `topics` what is known of these topics too, from now on and until the next time; of ids that nobody knows yet, as soon
+ *   as somebody does
  * - `fail`: the membership is over, and why; until the next `subscribe`
  * - `left`: the answer to `leave`
  */

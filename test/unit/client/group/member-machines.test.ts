@@ -205,3 +205,23 @@ describe.each(Object.entries(kinds))('a member, %s', (_name, make) => {
     expect([bench.has.size, bench.machine.dueMs]).toEqual([0, Infinity])
   })
 })
+
+describe('a member whose partitions the coordinator shares out', () => {
+  it.each(seedsOf([1, 2, 3, 4, 5, 6, 7, 8]))('gives up nothing because a topic is not known for a while, only because the coordinator says so, seed %i', (seed) => {
+    const prng = new Prng(seed)
+    const bench = new Bench(kinds.consumer())
+    bench.tell({ type: 'topics', topics })
+    bench.tell({ type: 'subscribe', subscription: { topics: ['t'] } })
+    const wanted = some(prng)
+    settle(bench, wanted, () => bench.machine.phase === 'stable' && bench.has.size === wanted.length)
+    for (let turn = 0; turn < 30; turn++) {
+      bench.tell({ type: 'topics', topics: prng.chance(0.5) ? new Map() : topics })
+      if (bench.sent.length > 0) bench.answer(bench.sent[0]!, 0, wanted)
+      if (bench.work !== undefined) bench.finishWork()
+      bench.nowMs = Math.max(bench.nowMs, bench.machine.dueMs === Infinity ? 0 : bench.machine.dueMs)
+      bench.tell({ type: 'tick' })
+    }
+    expect(bench.log.filter(each => each.startsWith('revoke') || each.startsWith('lost'))).toEqual([])
+    settle(bench, [], () => bench.has.size === 0)
+  })
+})
