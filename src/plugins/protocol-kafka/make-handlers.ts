@@ -6,6 +6,7 @@ import { type Controller } from '../../kernel/ports/controller.ts'
 import { type CoordinatorFinder } from '../../kernel/ports/coordinator-finder.ts'
 import { type ProtocolHandler } from '../../kernel/ports/protocol-handler.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
+import { ConfigAlterer } from './config-alterer.ts'
 import { type ProtocolKafkaConfig } from './config.ts'
 import { ProduceHandler } from './handlers/00-produce.ts'
 import { FetchHandler } from './handlers/01-fetch.ts'
@@ -18,8 +19,11 @@ import { DeleteRecordsHandler } from './handlers/21-delete-records.ts'
 import { InitProducerIdHandler } from './handlers/22-init-producer-id.ts'
 import { OffsetForLeaderEpochHandler } from './handlers/23-offset-for-leader-epoch.ts'
 import { DescribeConfigsHandler } from './handlers/32-describe-configs.ts'
+import { AlterConfigsHandler } from './handlers/33-alter-configs.ts'
 import { CreatePartitionsHandler } from './handlers/37-create-partitions.ts'
+import { IncrementalAlterConfigsHandler } from './handlers/44-incremental-alter-configs.ts'
 import { DescribeClusterHandler } from './handlers/60-describe-cluster.ts'
+import { ListConfigResourcesHandler } from './handlers/74-list-config-resources.ts'
 import { ProducerIdPool } from './producer-id-pool.ts'
 import { type ServingTools } from './serving-tools.ts'
 import { TopicCreator } from './topic-creator.ts'
@@ -38,6 +42,7 @@ export interface HandlerParts {
 
 /** The handlers of this plugin, but for ApiVersions, which has to know all handlers of the broker. */
 export function makeHandlers({ config, tools, settings, identity, metadata, controller, compression, logger, finders }: HandlerParts): ProtocolHandler[] {
+  const alterer = new ConfigAlterer(controller, identity.nodeId, tools, logger)
   return [
     new ProduceHandler({ tools, metadata, compression, logger, decompressedBytesMax: config.decompressedBytesMax }),
     new FetchHandler({ tools, metadata, logger, fetchBytesMax: settings.integer('fetch.max.bytes'), outstandingBytesMax: config.fetchedBytesMax }),
@@ -50,7 +55,10 @@ export function makeHandlers({ config, tools, settings, identity, metadata, cont
     new InitProducerIdHandler(new ProducerIdPool(controller, identity.nodeId, tools), logger),
     new OffsetForLeaderEpochHandler(tools),
     new DescribeConfigsHandler(metadata, settings, tools.topics),
+    new AlterConfigsHandler(alterer),
     new CreatePartitionsHandler(controller, tools, logger),
+    new IncrementalAlterConfigsHandler(alterer),
     new DescribeClusterHandler(metadata),
+    new ListConfigResourcesHandler(metadata),
   ]
 }

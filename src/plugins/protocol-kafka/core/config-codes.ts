@@ -16,5 +16,5 @@ export const configTypes: Readonly<Record<ConfigType, number>> = {
   boolean: 1, string: 2, int: 3, short: 4, long: 5, double: 6, list: 7, class: 8, password: 9,
 }
 
-/** Kafka's ConfigResource.Type, those that are served. */
-export const resourceTypes = { topic: 2, broker: 4 } as const
+/** Kafka's ConfigResource.Type. */
+export const resourceTypes = { topic: 2, broker: 4, brokerLogger: 8, clientMetrics: 16, group: 32 } as const

@@ -30,8 +30,11 @@ export const versionRanges: readonly VersionRange[] = [
   { key: 22, min: 0, max: 5 },
   { key: 23, min: 2, max: 4 },
   { key: 32, min: 1, max: 4 },
+  { key: 33, min: 0, max: 2 },
   { key: 37, min: 0, max: 3 },
+  { key: 44, min: 0, max: 1 },
   { key: 60, min: 0, max: 1 },
+  { key: 74, min: 0, max: 1 },
 ]
 
 const byKey = new Map(versionRanges.map((range) => [range.key, range]))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
-  createTopicsApi, deleteTopicsApi, describeConfigsApi, fetchApi, findCoordinatorApi, listOffsetsApi, metadataApi, offsetForLeaderEpochApi, produceApi,
+  alterConfigsApi, createTopicsApi, deleteTopicsApi, describeConfigsApi, fetchApi, findCoordinatorApi, incrementalAlterConfigsApi, listOffsetsApi,
+  metadataApi, offsetForLeaderEpochApi, produceApi,
 } from '../../../../src/wire/index.ts'
 import { batchOf } from './fixture/batches.ts'
 import { TestBroker } from './fixture/test-broker.ts'
@@ -55,6 +56,15 @@ describe('quirk 54: one result for each thing that was asked for, in order, whet
     expect(created.topics.map(({ name, errorCode }) => [name, errorCode])).toEqual([['there', 36], ['nobody', 0], ['other', 36]])
     const deleted = await connection.call(deleteTopicsApi, 6, { timeoutMs: 1000, topics: ['never', ...topics].map((name) => ({ name })) })
     expect(deleted.responses.map(({ name, errorCode }) => [name, errorCode])).toEqual([['never', 3], ['there', 0], ['nobody', 0], ['other', 0]])
+  })
+
+  it('AlterConfigs and IncrementalAlterConfigs', async () => {
+    const connection = await client()
+    const resources = [...topics.map((resourceName) => ({ resourceType: 2, resourceName, configs: [] })), { resourceType: 4, resourceName: '9', configs: [] }]
+    for (const api of [alterConfigsApi, incrementalAlterConfigsApi]) {
+      const { responses } = await connection.call(api, 1, { resources, validateOnly: false })
+      expect(responses.map(({ resourceName, errorCode }) => [resourceName, errorCode])).toEqual([['there', 0], ['nobody', 3], ['other', 0], ['9', 42]])
+    }
   })
 
   it('DescribeConfigs and FindCoordinator', async () => {
