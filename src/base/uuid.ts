@@ -19,10 +19,11 @@ const cachedText: Uuid[] = new Array<Uuid>(slots).fill(zeroUuid)
 
 /** The id whose 16 bytes begin at `at`. The caller has checked that they are there. */
 export function readUuid(view: DataView, at: number): Uuid {
-  const a = view.getInt32(at)
-  const b = view.getInt32(at + 4)
-  const c = view.getInt32(at + 8)
-  const d = view.getInt32(at + 12)
+  return uuidOfWords(view.getInt32(at), view.getInt32(at + 4), view.getInt32(at + 8), view.getInt32(at + 12))
+}
+
+/** The id of four words of 32 bits, the first bytes first. */
+export function uuidOfWords(a: number, b: number, c: number, d: number): Uuid {
   const slot = (Math.imul(a ^ (b >>> 7) ^ c ^ (d >>> 3), 0x9e37_79b1) >>> 22) & (slots - 1)
   const word = slot * 4
   if (cachedWords[word] === a && cachedWords[word + 1] === b && cachedWords[word + 2] === c && cachedWords[word + 3] === d) {

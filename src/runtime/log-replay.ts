@@ -1,18 +1,23 @@
 import { MillraceError, reasonOf } from '../kernel/errors/index.ts'
-import { type Timers } from '../kernel/ports/clock.ts'
 import { type Compression } from '../kernel/ports/compression.ts'
 import { type PartitionLog } from '../kernel/ports/partition-log.ts'
+import { batchBytesOf, batchHeaderBytes, isControl, isTransactional, baseOffsetOf, lastOffsetOf } from '../kernel/record/batch-header.ts'
 import { BatchReader } from '../kernel/record/batch-reader.ts'
-import { batchesIn, type RecordBatch } from '../kernel/record/record-batch.ts'
+import { isWholeBatch } from '../kernel/record/record-batch.ts'
+import { type LoadTurns, type SlicedLoad } from './load-turns.ts'
 
-/** Replayed before others have their turn: some 10 ms. */
-const recordsPerTurn = 4000
+/** Replayed before others have their turn, in bytes of keys and values, and so much for each record besides: some hundred small records, well below a millisecond when the code is warm. */
+const sliceBytes = 128 * 1024
+const recordCostBytes = 64
+
+/** Read at a time, however much more may be: what was there before this start is checked as it is read, in one piece, and behind 1 MiB a read ends in any case. */
+const readBytesMax = 512 * 1024
 
 export interface LogReplayParts {
   readonly log: PartitionLog
   readonly compression: Compression | undefined
-  readonly timers: Timers
-  /** Bytes read at a time. */
+  readonly turns: LoadTurns
+  /** Bytes read at a time, at most. */
   readonly chunkBytes: number
   readonly replay: (key: Uint8Array, value: Uint8Array | null, offset: number) => void
   /** Called once, unless it was cancelled. */
@@ -20,32 +25,59 @@ export interface LogReplayParts {
 }
 
 /** Reads a log from its start to where it ends when this begins, and replays what is in it: everything that was ordered, committed or not. */
-export class LogReplay {
+export class LogReplay implements SlicedLoad {
   private readonly parts: LogReplayParts
-  private readonly endOffset: number
   private readonly reader: BatchReader
-  private offset: number
+  private offset = 0
+  private endOffset = 0
   private records = 0
-  /** What was read and is not replayed yet. */
-  private held: { readonly batches: Iterator<RecordBatch>, readonly before: number, readonly release: () => void } | undefined
+  /** What was read and is not replayed yet, from the offset `from` on; the next batch begins at `at`. */
+  private held: { readonly bytes: Uint8Array, at: number, readonly from: number, readonly release: () => void } | undefined
+  /** Behind the batch whose records are being read; -1 between batches. */
+  private batchEnd = -1
   private cancelRead: (() => void) | undefined
   private over = false
 
   constructor(parts: LogReplayParts) {
     this.parts = parts
     this.reader = new BatchReader(parts.compression)
-    this.offset = parts.log.startOffset
-    this.endOffset = parts.log.endOffset
   }
 
   start(): void {
-    this.readOn()
+    this.parts.turns.enter(this)
   }
 
   cancel(): void {
     this.over = true
     this.cancelRead?.()
     this.letGo()
+    this.parts.turns.leave(this)
+  }
+
+  begin(): void {
+    const { log } = this.parts
+    this.offset = log.startOffset
+    this.endOffset = log.endOffset
+    this.readOn()
+  }
+
+  /** Some of the records that are held; the others when everybody has had a turn. */
+  goOn(): void {
+    const { held } = this
+    if (held === undefined) return
+    try {
+      if (this.replaySlice(held)) {
+        this.parts.turns.soon(this)
+        return
+      }
+    } catch (error) {
+      this.finish(error)
+      return
+    }
+    this.letGo()
+    // No batch in what is left: the records there are gone, as compaction leaves it. Reading on would never end.
+    if (this.offset === held.from) this.offset = this.endOffset
+    this.readOn()
   }
 
   private readOn(): void {
@@ -56,7 +88,7 @@ export class LogReplay {
     }
     const { log, chunkBytes } = this.parts
     try {
-      this.cancelRead = log.read({ offset: this.offset, endOffset: this.endOffset, maxBytes: chunkBytes, atLeastOneBatch: true }, {
+      this.cancelRead = log.read({ offset: this.offset, endOffset: this.endOffset, maxBytes: Math.min(chunkBytes, readBytesMax), atLeastOneBatch: true }, {
         read: (bytes, release) => {
           if (this.over) release()
           else this.take(bytes, release)
@@ -69,31 +101,8 @@ export class LogReplay {
   }
 
   private take(bytes: Uint8Array, release: () => void): void {
-    this.held = { batches: batchesIn(bytes), before: this.offset, release }
-    this.goOn()
-  }
-
-  /** Some of the records that are held; the others when everybody has had a turn. */
-  private goOn(): void {
-    const { held } = this
-    if (held === undefined) return
-    const enough = this.records + recordsPerTurn
-    try {
-      for (let next = held.batches.next(); next.done !== true; next = held.batches.next()) {
-        this.replayBatch(next.value)
-        if (this.records < enough) continue
-        this.parts.timers.soon(() => { this.goOn() })
-        return
-      }
-    } catch (error) {
-      this.letGo()
-      this.finish(error)
-      return
-    }
-    this.letGo()
-    // No batch in what is left: the records there are gone, as compaction leaves it. Reading on would never end.
-    if (this.offset === held.before) this.offset = this.endOffset
-    this.parts.timers.soon(() => { this.readOn() })
+    this.held = { bytes, at: 0, from: this.offset, release }
+    this.parts.turns.soon(this)
   }
 
   private letGo(): void {
@@ -101,32 +110,59 @@ export class LogReplay {
     this.held = undefined
   }
 
-  private replayBatch(batch: RecordBatch): void {
-    // Nothing but a transaction writes control batches, and the offsets of one count when it is committed: that is not known here.
-    if (batch.isTransactional) throw this.unreadable(batch.baseOffset, 'it belongs to a transaction, and this release has none')
-    if (!batch.isControl) {
-      this.reader.open(batch.bytes, batch.at)
-      while (this.reader.next()) this.replayRecord()
+  /** Gives whether any of what is held is left for another turn. */
+  private replaySlice(held: NonNullable<typeof this.held>): boolean {
+    for (let left = sliceBytes; left > 0;) {
+      if (this.batchEnd < 0) {
+        if (!isWholeBatch(held.bytes, held.at)) return false
+        this.openBatch(held.bytes, held.at)
+        held.at += batchBytesOf(held.bytes, held.at)
+        left -= batchHeaderBytes
+      }
+      if (this.batchEnd < 0) continue
+      if (this.reader.next()) {
+        left -= this.replayRecord()
+      } else {
+        this.offset = this.batchEnd
+        this.batchEnd = -1
+      }
     }
-    this.offset = batch.nextOffset
+    return true
   }
 
-  private replayRecord(): void {
-    const { offset } = this.reader
-    if (offset < this.offset || offset >= this.endOffset) return
-    const key = this.reader.key()
+  private openBatch(bytes: Uint8Array, at: number): void {
+    // Nothing but a transaction writes control batches, and the offsets of one count when it is committed: that is not known here.
+    if (isTransactional(bytes, at)) throw this.unreadable(baseOffsetOf(bytes, at), 'it belongs to a transaction, and this release has none')
+    const end = lastOffsetOf(bytes, at) + 1
+    if (isControl(bytes, at)) {
+      this.offset = end
+      return
+    }
+    this.reader.open(bytes, at)
+    this.batchEnd = end
+  }
+
+  /** Gives what it counts for in a slice. */
+  private replayRecord(): number {
+    const { reader } = this
+    const { offset } = reader
+    if (offset < this.offset || offset >= this.endOffset) return recordCostBytes
+    const key = reader.key()
     if (key === null) throw this.unreadable(offset, 'it has no key')
     try {
-      this.parts.replay(key, this.reader.value(), offset)
+      this.parts.replay(key, reader.value(), offset)
     } catch (error) {
       throw this.unreadable(offset, reasonOf(error), error)
     }
     this.records++
+    return recordCostBytes + reader.keyLength + Math.max(0, reader.valueLength)
   }
 
   private finish(error: unknown): void {
     if (this.over) return
     this.over = true
+    this.letGo()
+    this.parts.turns.leave(this)
     this.parts.done(error, this.records)
   }
 

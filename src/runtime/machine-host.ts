@@ -6,6 +6,7 @@ import { type ClusterImage, type ClusterMetadata, type TopicImage } from '../ker
 import { type Compression } from '../kernel/ports/compression.ts'
 import { type Replicator } from '../kernel/ports/replicator.ts'
 import { type Logger } from '../kernel/ports/telemetry.ts'
+import { LoadTurns } from './load-turns.ts'
 import { MachinePartition } from './machine-partition.ts'
 import { MachineTicker } from './machine-ticker.ts'
 import { type Done, type ReplayMachine } from '../kernel/model/replay-machine.ts'
@@ -36,6 +37,7 @@ export interface MachineHostParts<Command, Change, Reply> {
 export class MachineHost<Command, Change, Reply> {
   private readonly parts: MachineHostParts<Command, Change, Reply>
   private readonly ticker: MachineTicker
+  private readonly loadTurns: LoadTurns
   private readonly machines = new Map<number, MachinePartition<Command, Change, Reply>>()
   private topicId: Uuid | undefined
   private stopping = false
@@ -43,6 +45,7 @@ export class MachineHost<Command, Change, Reply> {
 
   constructor(parts: MachineHostParts<Command, Change, Reply>) {
     this.parts = parts
+    this.loadTurns = new LoadTurns(parts.timers)
     this.ticker = new MachineTicker({
       clock: parts.clock, timers: parts.timers,
       nextDeadlineMs: () => Math.min(Infinity, ...Array.from(this.machines.values(), (machine) => machine.nextDeadlineMs)),
@@ -105,7 +108,7 @@ export class MachineHost<Command, Change, Reply> {
     if (leaderEpoch === undefined) return
     const { replicator, makeMachine, topic: name, ...parts } = this.parts
     const machine = new MachinePartition<Command, Change, Reply>({
-      ...parts, topic: name, partition, leaderEpoch,
+      ...parts, topic: name, partition, leaderEpoch, loadTurns: this.loadTurns,
       replica: () => replicator.replica(topic.id, partition),
       makeMachine: () => makeMachine(partition),
       now: this.ticker.now, deadlineMoved: this.ticker.deadlineMoved,

@@ -4,6 +4,7 @@ import { type Clock, type Timer, type Timers } from '../kernel/ports/clock.ts'
 import { type Compression } from '../kernel/ports/compression.ts'
 import { type Replica } from '../kernel/ports/replicator.ts'
 import { type Logger } from '../kernel/ports/telemetry.ts'
+import { type LoadTurns } from './load-turns.ts'
 import { LogReplay } from './log-replay.ts'
 import { ParkedReplies } from './parked-replies.ts'
 import { RecordAppender } from './record-appender.ts'
@@ -36,6 +37,7 @@ export interface MachinePartitionParts<Command, Change, Reply> {
   /** Of the batches that are written; 0 leaves them as they are. */
   readonly codec: number
   readonly loadChunkBytes: number
+  readonly loadTurns: LoadTurns
   readonly replyTimeoutMs: number
   readonly logger: Logger
   /** The machine has another first deadline. */
@@ -278,7 +280,7 @@ export class MachinePartition<Command, Change, Reply> {
   }
 
   private load(): void {
-    const { clock, compression, loadChunkBytes, makeMachine, timers } = this.parts
+    const { clock, compression, loadChunkBytes, loadTurns, makeMachine } = this.parts
     this.current = 'loading'
     this.loadBeganMs = clock.monotonicMs()
     const replica = this.parts.replica()
@@ -288,7 +290,7 @@ export class MachinePartition<Command, Change, Reply> {
     }
     const machine = makeMachine()
     this.loading = new LogReplay({
-      log: replica.log, compression, timers, chunkBytes: loadChunkBytes,
+      log: replica.log, compression, turns: loadTurns, chunkBytes: loadChunkBytes,
       replay: (key, value, offset) => { machine.replay(key, value, offset) },
       done: (error, records) => {
         this.loading = undefined

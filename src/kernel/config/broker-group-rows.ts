@@ -45,7 +45,7 @@ export const brokerGroupRows: readonly BrokerConfigRow[] = [
   row('group.min.session.timeout.ms', 'int', '6000', fixed, works, 'Shortest session timeout that a member of a classic group may ask for.', { min: 1 }),
   row('offset.metadata.max.bytes', 'int', '4096', fixed, works, 'Largest text that may be committed with an offset.', { min: 0 }),
   row('offsets.commit.timeout.ms', 'int', '5000', fixed, works, 'Longest wait for an offset commit to be replicated.', { min: 1 }),
-  row('offsets.load.buffer.size', 'int', '5242880', fixed, works, 'Bytes read at a time when committed offsets are loaded.', { min: 1 }),
+  row('offsets.load.buffer.size', 'int', '5242880', fixed, works, 'Bytes read at a time when committed offsets are loaded; 524288 at most, whatever is set.', { min: 1 }),
   row('offsets.retention.check.interval.ms', 'long', '600000', fixed, works, 'Time between two looks for offsets that have expired.', { min: 1 }),
   row('offsets.retention.minutes', 'int', '10080', fixed, works, 'Minutes that offsets of an empty group are kept.', { min: 1 }),
   row('offsets.topic.compression.codec', 'int', '0', fixed, works, 'Number of the codec of __consumer_offsets; 0 is none.', { min: 0, max: 4 }),

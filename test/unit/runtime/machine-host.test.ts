@@ -155,26 +155,66 @@ describe('a load', () => {
     expect(world.told).toEqual(['MR_COORDINATOR_LOADING', 21])
   })
 
-  it('lets others have their turn after some thousand records, however large the chunks', async () => {
-    const world = await new RuntimeWorld().start()
-    for (let count = 0; count < 4; count++) world.submit({ type: 'flood', records: 5000, divisible: false })
-    let turns = 0
-    let reads = 0
-    const { log } = world.replica
-    const read = log.read.bind(log)
-    log.read = (request, sink) => {
-      reads++
-      return read(request, sink)
-    }
+  it('lets others have their turn after some thousand records, however large its batches and chunks, and with however many others it is under way', async () => {
+    const world = await new RuntimeWorld({ partitions: 6 }).start()
+    for (let partition = 0; partition < 6; partition++) for (let count = 0; count < 4; count++) world.submit({ type: 'flood', records: 5000, divisible: false }, partition)
+    const replayed = (): number => world.machines.slice(6).reduce((sum, { replays }) => sum + replays, 0)
+    let [turns, most] = [0, 0]
     const { soon } = world.timers
     world.timers.soon = (callback) => {
-      turns++
-      soon.call(world.timers, callback)
+      soon.call(world.timers, () => {
+        const before = replayed()
+        callback()
+        turns++
+        most = Math.max(most, replayed() - before)
+      })
+    }
+    world.lead(1, 4)
+    expect(replayed()).toBe(0)
+    await world.turn()
+    expect(world.machines.slice(6).map(({ totals, loads }) => [totals.size, loads])).toEqual(new Array(6).fill([5000, 1]))
+    expect(replayed()).toBe(6 * 20_000)
+    expect(most).toBeLessThan(2000)
+    expect(turns).toBeGreaterThan(6 * 20_000 / 2000)
+  })
+
+  it('is one of a few that are under way, in the order in which the broker came to lead; one that ends makes room, also when it fails or is given up', async () => {
+    const world = await new RuntimeWorld({ partitions: 8 }).start()
+    for (let partition = 0; partition < 8; partition++) world.submit({ type: 'add', name: 'a', amount: 1 }, partition)
+    const reading: number[] = []
+    const waiting = new Map<number, () => void>()
+    const replicas = world.cluster.replicasById.get(world.cluster.topics.get('tallies')!.id)!
+    for (const { log } of replicas) {
+      const read = log.read.bind(log)
+      log.read = (request, sink) => {
+        const { partition } = log.id
+        reading.push(partition)
+        waiting.set(partition, () => {
+          if (partition === 1) sink.failed(new MillraceError('MR_LOG_CLOSED', { topic: 'tallies', partition }))
+          else read(request, sink)
+        })
+        return () => { waiting.delete(partition) }
+      }
+    }
+    const go = async (partition: number): Promise<void> => {
+      waiting.get(partition)!()
+      await world.turn()
     }
     world.lead(1, 4)
     await world.turn()
-    expect(world.machine.totals.size).toBe(5000)
-    expect(turns).toBe(reads + 4)
+    expect(reading).toEqual([0, 1, 2, 3])
+    await go(2)
+    expect(reading).toEqual([0, 1, 2, 3, 4])
+    await go(1)
+    expect(reading).toEqual([0, 1, 2, 3, 4, 5])
+    expect([1, 2, 6].map((partition) => world.host.partitions().get(partition)!.state)).toEqual(['failed', 'active', 'loading'])
+    // Partition 0, under way, and partition 7, which has not begun, go to another broker.
+    world.cluster.replaceTopic('tallies', (image) => ({ ...image, partitions: image.partitions.map((each) => [0, 7].includes(each.partition) ? { ...each, leader: 2, leaderEpoch: 5 } : each) }))
+    await world.turn()
+    expect(reading).toEqual([0, 1, 2, 3, 4, 5, 6])
+    for (const partition of [3, 4, 5, 6]) await go(partition)
+    expect(reading).toHaveLength(7)
+    expect([...world.host.partitions()].map(([partition, { state }]) => [partition, state])).toEqual([[1, 'failed'], ...[2, 3, 4, 5, 6].map((partition) => [partition, 'active'])])
   })
 
   it('that is ended under way gives back what it has read', async () => {

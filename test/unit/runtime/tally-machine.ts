@@ -25,6 +25,7 @@ export class TallyMachine implements ReplayMachine<TallyCommand, TallyChange, nu
   waiting: readonly number[] = []
   nextDeadlineMs = Infinity
   loads = 0
+  replays = 0
 
   decide(command: TallyCommand, asker: number, now: MachineTime): Decision<TallyChange, number> {
     switch (command.type) {
@@ -55,6 +56,7 @@ export class TallyMachine implements ReplayMachine<TallyCommand, TallyChange, nu
   }
 
   replay(key: Uint8Array, value: Uint8Array | null): void {
+    this.replays++
     const text = decoder.decode(value!)
     if (text === 'unreadable') throw new Error('no number')
     this.totals.set(decoder.decode(key), Number(text))

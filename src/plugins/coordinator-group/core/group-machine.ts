@@ -22,6 +22,7 @@ import { describedConsumer, undescribed } from './consumer/consumer-views.ts'
 import { classicFrom } from './consumer/migration.ts'
 import { type TopicDirectory } from './consumer/topic-directory.ts'
 import { commit, committed, deletedOffsets, deleteOffsets, fetched } from './offset-commands.ts'
+import { OffsetLoad } from './offset-load.ts'
 import { expired, expiredOfConsumers } from './offset-expiry.ts'
 import { completeIfAllJoined, completeJoin, joinDeadlinePassed, prepare, rebalance, syncDeadlinePassed } from './rebalance.ts'
 
@@ -43,6 +44,8 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
   /** When each group has to be looked at, at the latest: members that are heard only move it. */
   private readonly deadlines = new TimerHeap<string>()
   private readonly deadlineOf = new Map<string, TimerEntry<string>>()
+  /** Until the load has ended: there is no change before. */
+  private load: OffsetLoad | undefined = new OffsetLoad()
   private expiry: { readonly groupIds: readonly string[], readonly atMs: number } = { groupIds: [], atMs: Infinity }
 
   constructor(rules: GroupRules, topics: TopicDirectory, observer?: GroupObserver) {
@@ -108,22 +111,25 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
   }
 
   replay(key: Uint8Array, value: Uint8Array | null): void {
+    if (value !== null && this.load?.overwrite(key, value) === true) return
     const known = decodeGroupRecordKey(key)
     if (known.type === 'groupMetadata') this.replayGroup(known.group, value)
     else if (known.type === 'offsetCommit') {
       const { group, topic, partition } = known.key
       if (value === null) {
-        this.offsets.delete(group, topic, partition)
+        const cell = this.offsets.delete(group, topic, partition)
+        if (cell !== undefined) this.load?.deleted(cell)
         this.forgetBlank(group)
       } else {
-        const offset = offsetFromRecord(decodeOffsetCommitValue(value))
-        this.offsets.set(group, topic, partition, offset)
+        const cell = this.offsets.set(group, topic, partition, offsetFromRecord(decodeOffsetCommitValue(value)))
+        this.load?.kept(key, cell)
         if (!this.groups.has(group) && !this.consumers.groups.has(group)) this.groups.set(group, new ClassicGroup(group, -1))
       }
     } else if (known.type !== 'unknown') this.replayConsumers(known, value)
   }
 
   apply(change: GroupChange): void {
+    this.load = undefined
     switch (change.type) {
       case 'group': this.replace(change); break
       case 'consumer': this.replaceConsumers(change); break

@@ -1,6 +1,9 @@
 import { type CommittedOffset } from './group-writer.ts'
 
-type ByPartition = Map<number, CommittedOffset>
+/** One for each offset that is committed, for as long as it is: what is committed later is written into it. */
+export type OffsetCell = { -readonly [Field in keyof CommittedOffset]: CommittedOffset[Field] }
+
+type ByPartition = Map<number, OffsetCell>
 
 /** What groups have committed, by group, topic and partition. */
 export class GroupOffsets {
@@ -10,20 +13,28 @@ export class GroupOffsets {
     return this.groups.get(groupId)?.get(topic)?.get(partition)
   }
 
-  set(groupId: string, topic: string, partition: number, offset: CommittedOffset): void {
+  /** Gives where it is kept: the offset that was given, or the cell that had one before. */
+  set(groupId: string, topic: string, partition: number, offset: CommittedOffset): OffsetCell {
     let topics = this.groups.get(groupId)
     if (topics === undefined) this.groups.set(groupId, topics = new Map<string, ByPartition>())
     let partitions = topics.get(topic)
     if (partitions === undefined) topics.set(topic, partitions = new Map<number, CommittedOffset>())
+    const known = partitions.get(partition)
+    if (known !== undefined) return Object.assign(known, offset)
     partitions.set(partition, offset)
+    return offset
   }
 
-  delete(groupId: string, topic: string, partition: number): void {
+  /** Gives where it was kept, if it was. */
+  delete(groupId: string, topic: string, partition: number): OffsetCell | undefined {
     const topics = this.groups.get(groupId)
     const partitions = topics?.get(topic)
-    if (topics === undefined || partitions?.delete(partition) !== true) return
+    const cell = partitions?.get(partition)
+    if (topics === undefined || partitions === undefined || cell === undefined) return undefined
+    partitions.delete(partition)
     if (partitions.size === 0) topics.delete(topic)
     if (topics.size === 0) this.groups.delete(groupId)
+    return cell
   }
 
   has(groupId: string): boolean {
