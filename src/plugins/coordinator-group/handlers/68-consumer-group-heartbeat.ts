@@ -86,11 +86,11 @@ function requestFault(request: ConsumerGroupHeartbeatRequest, apiVersion: number
   return memberEpoch === 0 ? joinFault(request, invalid) : undefined
 }
 
-/** Who joins says everything. */
+/** Who joins says everything; an empty list of topics, and an empty pattern, say that it reads nothing yet. */
 function joinFault({ rebalanceTimeoutMs, subscribedTopicNames, subscribedTopicRegex, topicPartitions }: ConsumerGroupHeartbeatRequest, invalid: (message: string) => Refusal): Refusal | undefined {
   if (rebalanceTimeoutMs < 0) return invalid('a member that joins says its rebalance timeout')
   if (topicPartitions === null || topicPartitions.length > 0) return invalid('a member that joins owns no partitions, and says so')
-  return (subscribedTopicNames ?? []).length === 0 && (subscribedTopicRegex ?? '') === '' ? invalid('a member that joins says what it reads') : undefined
+  return subscribedTopicNames === null && subscribedTopicRegex === null ? invalid('a member that joins says what it reads') : undefined
 }
 
 function assignorFault(name: string | null, served: readonly string[]): Refusal | undefined {

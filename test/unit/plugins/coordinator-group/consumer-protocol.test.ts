@@ -31,6 +31,27 @@ describe('joining', () => {
     expect((await world.client().call(consumerGroupHeartbeatApi, 1, request)).errorCode).toBe(42)
   })
 
+  it.each<[string, object]>([
+    ['an empty list of topics', { subscribedTopicNames: [] }],
+    ['an empty pattern', { subscribedTopicNames: null, subscribedTopicRegex: '' }],
+    ['an empty list and an empty pattern', { subscribedTopicNames: [], subscribedTopicRegex: '' }],
+    ['a pattern that no topic has', { subscribedTopicNames: null, subscribedTopicRegex: 'no-such-.*' }],
+    ['a topic that is not there', { subscribedTopicNames: ['no-such'] }],
+  ])('who joins with %s is a member that has nothing, beside others and over a reload, until it reads something', async (_what, subscription) => {
+    const world = await GroupWorld.start()
+    const [idle, other] = [new ConsumerMember(world, 'm1'), new ConsumerMember(world, 'm2')]
+    expect(await idle.join(subscription)).toMatchObject({ errorCode: 0, memberEpoch: 1, assignment: { topicPartitions: [] } })
+    await other.join()
+    await settle(idle, other)
+    expect([idle.owned, other.owned]).toEqual([[], all])
+    await world.reload()
+    await settle(idle, other)
+    expect((await describeConsumers(world)).groupState).toBe('Stable')
+    expect(await idle.beat({ subscribedTopicNames: ['orders'], subscribedTopicRegex: '' })).toMatchObject({ errorCode: 0 })
+    await settle(idle, other)
+    expect([idle.owned.length, [...idle.owned, ...other.owned].sort()]).toEqual([1, all])
+  })
+
   it('three members have a partition each, none before its former owner has said that it has given it up', async () => {
     const world = await GroupWorld.start()
     const [first, second] = [new ConsumerMember(world, 'm1'), new ConsumerMember(world, 'm2')]

@@ -28,7 +28,7 @@ describe('members of the consumer protocol that mean no good', () => {
     ['a rebalance timeout below nothing', { rebalanceTimeoutMs: -0x8000_0000 }, 42, /rebalance timeout/],
     ['no word of what it owns', { topicPartitions: null }, 42, /owns no partitions/],
     ['partitions that it owns already', { topicPartitions: [{ topicId: 'AAAAAAAAAAAAAAAAAAAABQ', partitions: [1] }] }, 42, /owns no partitions/],
-    ['nothing to read', { subscribedTopicNames: [] }, 42, /what it reads/],
+    ['no word of what it reads', { subscribedTopicNames: null }, 42, /what it reads/],
     ['an id of a thousand characters', { memberId: 'x'.repeat(1000) }, 42, /250 characters/],
     ['ten thousand topics and one', { subscribedTopicNames: Array.from({ length: 10_001 }, (_, index) => `t${index}`) }, 42, /10000 are allowed/],
     ['a topic of a thousand characters', { subscribedTopicNames: ['x'.repeat(1000)] }, 42, /249 characters/],
