@@ -11,7 +11,7 @@ import { checkPartitions, checkWait } from '../consumer/consumer-arguments.ts'
 import { Consumer, type ConsumerParts, type PollOptions, type QueryOptions } from '../consumer/consumer.ts'
 import { type ConsumerRecord } from '../consumer/consumer-record.ts'
 import { giveBack, roundsOf } from '../consumer/give-back.ts'
-import { type TopicPartition } from './core/topic-partitions.ts'
+import { keyOf, type TopicPartition } from './core/topic-partitions.ts'
 import { checkOffsets, checkSubscription } from './group-arguments.ts'
 import { Membership, type RebalanceListeners } from './membership.ts'
 import { type GroupSettings } from './group-settings.ts'
@@ -79,6 +79,8 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
   private commitTimer: Timer | undefined
   /** The record that a loop is at. */
   private current: ConsumerRecord | undefined
+  /** What the application has sought since the last poll gave something: nothing that was given before says where it goes on there. */
+  private readonly sought = new Set<string>()
   private isPolling = false
   private closing: Promise<void> | undefined
 
@@ -145,13 +147,14 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
       return await this.pollWithin(options)
     } finally {
       this.isPolling = false
+      this.sought.clear()
       session.tell({ type: 'polled' })
     }
   }
 
   /**
-   * Record by record, for ever; ends without an error when the consumer is closed. Each record that is asked for says that the one before it is done. Leaving
-   * the loop loses nothing.
+   * Record by record, for ever; ends without an error when the consumer is closed. Each record that is asked for says that the one before it is done. After a
+   * `seek` the partition goes on there. Leaving the loop loses nothing.
    */
   async *[Symbol.asyncIterator](): AsyncGenerator<ConsumerRecord, void, undefined> {
     while (this.closing === undefined) {
@@ -167,15 +170,18 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
       try {
         while (given < records.length && !this.isWantedElsewhere(given)) {
           const record = records[given++]!
+          const key = keyOf(record)
           // What was polled of a partition that is others' by now is theirs.
-          if (!this.partitions.has(`${record.topic}/${record.partition}`)) continue
+          if (!this.partitions.has(key) || this.sought.has(key)) continue
           this.current = record
           yield record
-          this.taken.take(record)
+          if (!this.sought.has(key)) this.taken.take(record)
           this.membership.session.tell({ type: 'polled' })
         }
       } finally {
         if (given < records.length) giveBack(this.partitions, records, given, rounds)
+        // From here on positions say what was given.
+        this.current = undefined
         this.reader.resume([])
       }
     }
@@ -202,11 +208,15 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
   /** The next `poll` goes on from there. It is committed like any other position. */
   seek(where: TopicPartition & { readonly offset: Start }): void {
     this.reader.seek(where)
+    this.sought.add(keyOf(where))
+    this.taken.sought(where)
   }
 
   /** The next `poll` goes on with the first record that is not older than so many milliseconds since the epoch, or at the end where none is. Throws MR_CLIENT_SETTING. */
   seekToTime(partition: TopicPartition, timestampMs: number): void {
     this.reader.seekToTime(partition, timestampMs)
+    this.sought.add(keyOf(partition))
+    this.taken.sought({ ...partition, offset: { timestamp: timestampMs } })
   }
 
   /** The offset of the record that `poll` gives next. Waits while it has to be looked up, for `timeoutMs` at most: then it rejects with MR_CLIENT_REQUEST_TIMEOUT. */
@@ -230,7 +240,7 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
   }
 
   /**
-   * Commits these offsets, or all that was polled; in a loop, up to the record that it is at. The offset is that of the record to go on with. Commits are made
+   * Commits these offsets, or all that was polled; in a loop, up to the record that it is at; where it has sought, the place. The offset is that of the record to go on with. Commits are made
    * in the order of the calls. Resolves when the coordinator has stored them; rejects with MR_CLIENT_GROUP_COMMIT_REFUSED where the partitions are others' by now.
    */
   async commit(offsets?: readonly OffsetToCommit[], options: CommitOptions = {}): Promise<void> {
@@ -254,7 +264,7 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
     this.refuseIfClosed()
     const ends = await this.reader.endOffsets(this.assignment(), options)
     return ends.map(({ topic, partition, offset }) => {
-      const position = this.partitions.get(`${topic}/${partition}`)?.position ?? -1
+      const position = this.partitions.get(keyOf({ topic, partition }))?.position ?? -1
       return { topic, partition, position, endOffset: offset, lag: position < 0 ? undefined : Math.max(0, offset - position) }
     })
   }
@@ -293,9 +303,15 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
     await this.membership.leave({ timeoutMs, commits: commit, tells: leave ?? this.parts.group.instanceId === null })
   }
 
+  /** While a poll is under way, and in a loop, positions are ahead of what the application was given, but where it has sought. */
   private takePolled(): void {
-    if (this.current === undefined) this.taken.takeAll()
-    else this.taken.take(this.current)
+    const { current, sought } = this
+    if (current === undefined && !this.isPolling) {
+      this.taken.takeAll()
+      return
+    }
+    if (current !== undefined && !sought.has(keyOf(current))) this.taken.take(current)
+    this.taken.takeAll(sought)
   }
 
   private async pollWithin({ maxRecords = 500, timeoutMs = Infinity, signal }: PollOptions): Promise<ConsumerRecord[]> {

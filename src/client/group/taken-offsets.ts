@@ -1,5 +1,5 @@
 import { type OffsetToCommit } from '../cluster/group-offsets.ts'
-import { type AssignedPartition } from '../consumer/assigned-partition.ts'
+import { type AssignedPartition, type Start } from '../consumer/assigned-partition.ts'
 import { type ConsumerRecord } from '../consumer/consumer-record.ts'
 import { keyOf, type TopicPartition } from './core/topic-partitions.ts'
 
@@ -13,11 +13,23 @@ export class TakenOffsets {
     this.partitions = partitions
   }
 
-  /** All that `poll` has given is done. */
-  takeAll(): void {
-    for (const [key, { topic, partition, position, positionEpoch }] of this.partitions) {
+  /** All that `poll` has given is done, of these partitions or of all. */
+  takeAll(keys: Iterable<string> = this.partitions.keys()): void {
+    for (const key of keys) {
+      const assigned = this.partitions.get(key)
+      if (assigned === undefined) continue
+      const { topic, partition, position, positionEpoch } = assigned
       if (position >= 0 && this.taken.get(key)?.offset !== position) this.taken.set(key, { topic, partition, offset: position, leaderEpoch: positionEpoch })
     }
+  }
+
+  /** Nothing behind the place is done any more. */
+  sought({ topic, partition, offset }: TopicPartition & { readonly offset: Start }): void {
+    const key = keyOf({ topic, partition })
+    const taken = this.taken.get(key)
+    if (taken === undefined) return
+    if (typeof offset !== 'number') this.taken.delete(key)
+    else if (offset < taken.offset) this.taken.set(key, { topic, partition, offset, leaderEpoch: -1 })
   }
 
   take({ topic, partition, offset, leaderEpoch }: ConsumerRecord): void {
