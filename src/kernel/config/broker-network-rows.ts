@@ -23,7 +23,7 @@ export const brokerNetworkRows: readonly BrokerConfigRow[] = [
   row('max.connections.per.ip', 'int', intMax, clusterWide, works, 'Connections that may be open from one address; 0 shuts out all but those of max.connections.per.ip.overrides.', { min: 0 }),
   row('max.connections.per.ip.overrides', 'string', '', clusterWide, works, 'Other limits for some addresses: HOST:NUMBER, separated by commas.'),
   row('max.incremental.fetch.session.cache.slots', 'int', '1000', fixed, none('fetches are answered in full, without sessions'), 'Fetch sessions that are kept.', { min: 0 }),
-  row('max.request.partition.size.limit', 'int', '2000', fixed, none('DescribeTopicPartitions is not served yet'), 'Partitions in one answer to DescribeTopicPartitions.', { min: 1 }),
+  row('max.request.partition.size.limit', 'int', '2000', fixed, works, 'Partitions in one answer to DescribeTopicPartitions; a client goes on where it ended.', { min: 1 }),
   row('node.id', 'int', '1', fixed, works, 'Number of this node, unique in the cluster and kept for ever.', { min: 0, differs: 'Kafka has none and must be given one' }),
   row('num.io.threads', 'int', '8', clusterWide, none(oneLoop), 'Threads that handle requests.', { min: 1 }),
   row('num.network.threads', 'int', '3', clusterWide, none(oneLoop), 'Threads that read and write sockets.', { min: 1 }),

@@ -21,9 +21,13 @@ import { OffsetForLeaderEpochHandler } from './handlers/23-offset-for-leader-epo
 import { DescribeConfigsHandler } from './handlers/32-describe-configs.ts'
 import { AlterConfigsHandler } from './handlers/33-alter-configs.ts'
 import { CreatePartitionsHandler } from './handlers/37-create-partitions.ts'
+import { ElectLeadersHandler } from './handlers/43-elect-leaders.ts'
 import { IncrementalAlterConfigsHandler } from './handlers/44-incremental-alter-configs.ts'
+import { AlterPartitionReassignmentsHandler } from './handlers/45-alter-partition-reassignments.ts'
+import { ListPartitionReassignmentsHandler } from './handlers/46-list-partition-reassignments.ts'
 import { DescribeClusterHandler } from './handlers/60-describe-cluster.ts'
 import { ListConfigResourcesHandler } from './handlers/74-list-config-resources.ts'
+import { DescribeTopicPartitionsHandler } from './handlers/75-describe-topic-partitions.ts'
 import { ProducerIdPool } from './producer-id-pool.ts'
 import { type ServingTools } from './serving-tools.ts'
 import { TopicCreator } from './topic-creator.ts'
@@ -57,8 +61,12 @@ export function makeHandlers({ config, tools, settings, identity, metadata, cont
     new DescribeConfigsHandler(metadata, settings, tools.topics),
     new AlterConfigsHandler(alterer),
     new CreatePartitionsHandler(controller, tools, logger),
+    new ElectLeadersHandler(metadata, tools.topics),
     new IncrementalAlterConfigsHandler(alterer),
+    new AlterPartitionReassignmentsHandler(metadata),
+    new ListPartitionReassignmentsHandler(),
     new DescribeClusterHandler(metadata),
     new ListConfigResourcesHandler(metadata),
+    new DescribeTopicPartitionsHandler(metadata, settings, tools.topics),
   ]
 }

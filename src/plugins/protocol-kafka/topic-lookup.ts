@@ -3,6 +3,7 @@ import { type PartitionDamage } from '../../kernel/config/damaged-offsets.ts'
 import { type Uuid } from '../../kernel/model/ids.ts'
 import { type ClusterMetadata, type PartitionImage, type TopicImage } from '../../kernel/ports/cluster-metadata.ts'
 import { type Replica, type Replicator } from '../../kernel/ports/replicator.ts'
+import { type Hindered } from './core/partition-view.ts'
 import { type ProtocolMetrics, type TopicInstruments } from './metrics.ts'
 
 /** A topic as the data path needs it. Valid until the metadata changes; do not keep it beyond a request. */
@@ -99,6 +100,12 @@ export class TopicLookup {
     const replica = this.replicator.replica(topic.id, partition)
     if (replica === undefined && this.replicator.isMaking(topic.id, partition)) return 'in the making'
     return replica === undefined || replica.failure !== undefined ? 'offline' : undefined
+  }
+
+  /** This broker, where something keeps it from serving a replica that is placed on it. */
+  hindered(topic: TopicImage, partition: PartitionImage): Hindered | undefined {
+    const hindrance = this.hindranceHere(topic, partition)
+    return hindrance && { nodeId: this.nodeId, isOffline: hindrance === 'offline' }
   }
 
   /** See `Replicator.made`. */

@@ -129,6 +129,30 @@ const list: readonly Intended[] = [
     why: 'one answer for each entry asked for',
   },
   {
+    api: 'CreatePartitions', step: /^(11,000|9,000 and 9,000|2147483647)$/, path: /errorCode$/,
+    why: 'INVALID_PARTITIONS above the limit, as in CreateTopics, and others of the request have their own answer; Kafka refuses them all with POLICY_VIOLATION',
+  },
+  {
+    api: 'CreatePartitions', step: /^more of __consumer_offsets, validated$/, path: /errorCode$/,
+    why: 'refused: a group is found by the number of partitions, so that Kafka loses the offsets of the groups with it',
+  },
+  {
+    api: 'DescribeTopicPartitions', step: /^names that cannot be$/, path: any,
+    why: 'INVALID_TOPIC_EXCEPTION for each; Kafka fails the whole request with UNKNOWN_SERVER_ERROR',
+  },
+  {
+    api: 'DescribeTopicPartitions', step: /^all from a negative partition$/, path: /topics\.length$/,
+    why: 'the topic of the cursor is answered with INVALID_REQUEST; the empty answer of Kafka reads as an empty cluster',
+  },
+  {
+    api: 'ElectLeaders', step: /: none$/, path: /^errorCode$/, values: /^42 \/ 0$/,
+    why: 'a type that there is not is refused; Kafka keeps the error for partitions, of which none was named',
+  },
+  {
+    api: 'AlterPartitionReassignments', step: /: no topics$/, path: /allowReplicationFactorChange$/,
+    why: 'what was asked for is repeated, as where topics are named',
+  },
+  {
     api: 'FindCoordinator', step: /^empty group$/, path: any,
     why: 'there are no groups yet',
   },

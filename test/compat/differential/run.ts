@@ -4,6 +4,7 @@ import { kafkaAvailable, startKafka } from '../kafka-broker.ts'
 import { startMillrace } from '../millrace-broker.ts'
 import { intended } from './intended.ts'
 import { type Difference, differences } from './normalize.ts'
+import { administrationScenarios } from './scenarios/administration.ts'
 import { brokerScenarios } from './scenarios/broker.ts'
 import { configScenarios } from './scenarios/configs.ts'
 import { produceScenarios } from './scenarios/produce.ts'
@@ -11,7 +12,7 @@ import { readScenarios } from './scenarios/read.ts'
 import { topicScenarios } from './scenarios/topics.ts'
 import { type Observation, type Scenario, Talk } from './scenario.ts'
 
-const scenarios: readonly Scenario[] = [...brokerScenarios, ...configScenarios, ...topicScenarios, ...produceScenarios, ...readScenarios]
+const scenarios: readonly Scenario[] = [...brokerScenarios, ...configScenarios, ...topicScenarios, ...produceScenarios, ...readScenarios, ...administrationScenarios]
 
 const usage = `usage: npx tsx test/compat/differential/run.ts [options]
 

@@ -9,12 +9,16 @@ export interface ReachableBroker {
 
 /** The brokers that live and that a client of this listener can reach. */
 export function reachableBrokers(image: ClusterImage, listener: string): ReachableBroker[] {
-  const brokers: ReachableBroker[] = []
-  for (const broker of image.brokers.values()) {
-    const endpoint = broker.fenced ? undefined : endpointOn(broker, listener)
-    if (endpoint !== undefined) brokers.push({ nodeId: broker.nodeId, host: endpoint.host, port: endpoint.port, rack: broker.rack ?? null })
-  }
-  return brokers
+  return knownBrokers(image, listener).filter(({ isFenced }) => !isFenced)
+}
+
+/** Those that are registered and not known to be alive too. */
+export function knownBrokers(image: ClusterImage, listener: string): (ReachableBroker & { readonly isFenced: boolean })[] {
+  return [...image.brokers.values()].flatMap((broker) => {
+    const endpoint = endpointOn(broker, listener)
+    if (endpoint === undefined) return []
+    return [{ nodeId: broker.nodeId, host: endpoint.host, port: endpoint.port, rack: broker.rack ?? null, isFenced: broker.fenced }]
+  })
 }
 
 export function endpointOn(broker: BrokerImage, listener: string): BrokerEndpoint | undefined {

@@ -32,9 +32,13 @@ export const versionRanges: readonly VersionRange[] = [
   { key: 32, min: 1, max: 4 },
   { key: 33, min: 0, max: 2 },
   { key: 37, min: 0, max: 3 },
+  { key: 43, min: 0, max: 2 },
   { key: 44, min: 0, max: 1 },
-  { key: 60, min: 0, max: 1 },
+  { key: 45, min: 0, max: 1 },
+  { key: 46, min: 0, max: 0 },
+  { key: 60, min: 0, max: 2 },
   { key: 74, min: 0, max: 1 },
+  { key: 75, min: 0, max: 0 },
 ]
 
 const byKey = new Map(versionRanges.map((range) => [range.key, range]))

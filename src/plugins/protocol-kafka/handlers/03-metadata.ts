@@ -7,7 +7,8 @@ import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type metadataApi, type MetadataRequest } from '../../../wire/messages/03-metadata.ts'
 import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
 import { clusterOperations, operationsNotAsked, topicOperations } from '../core/authorized-operations.ts'
-import { endpointOn, reachableBrokers } from '../core/reachable-brokers.ts'
+import { type Hindered, partitionView } from '../core/partition-view.ts'
+import { reachableBrokers } from '../core/reachable-brokers.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 import { type TopicCreator } from '../topic-creator.ts'
 import { type TopicLookup } from '../topic-lookup.ts'
@@ -110,15 +111,8 @@ export class MetadataHandler implements ProtocolHandler {
   }
 
   private partition(image: ClusterImage, topic: TopicImage, partition: PartitionImage, exchange: Exchange): Partition {
-    const { topics } = this.parts
-    const hindrance = topics.hindranceHere(topic, partition)
-    return partitionOf(image, partition, exchange, hindrance && { nodeId: topics.ownNodeId, isOffline: hindrance === 'offline' })
+    return partitionOf(image, partition, exchange, this.parts.topics.hindered(topic, partition))
   }
-}
-
-interface Hindered {
-  readonly nodeId: number
-  readonly isOffline: boolean
 }
 
 type AskedTopic = NonNullable<MetadataRequest['topics']>[number]
@@ -128,22 +122,12 @@ function distinct(topics: readonly AskedTopic[]): AskedTopic[] {
   return [...new Map(topics.map((topic) => [topic.name ?? topic.topicId, topic])).values()]
 }
 
-/** `hindered`: a broker that lives and does not serve its replica; one that has yet to make it is not said to have lost it. */
 function partitionOf(image: ClusterImage, partition: PartitionImage, exchange: Exchange, hindered: Hindered | undefined): Partition {
-  const leader = image.brokers.get(partition.leader)
+  const { missing, leaderId, offlineReplicas } = partitionView(image, partition, exchange.listener, hindered)
   let errorCode: number = kafkaErrors.NONE
-  if (leader === undefined || leader.fenced || leader.nodeId === hindered?.nodeId) errorCode = kafkaErrors.LEADER_NOT_AVAILABLE
-  else if (endpointOn(leader, exchange.listener) === undefined) {
-    errorCode = exchange.apiVersion >= 6 ? kafkaErrors.LISTENER_NOT_FOUND : kafkaErrors.LEADER_NOT_AVAILABLE
-  }
+  if (missing !== undefined) errorCode = missing === 'listener' && exchange.apiVersion >= 6 ? kafkaErrors.LISTENER_NOT_FOUND : kafkaErrors.LEADER_NOT_AVAILABLE
   return {
-    errorCode,
-    partitionIndex: partition.partition,
-    leaderId: errorCode === kafkaErrors.NONE ? partition.leader : -1,
-    leaderEpoch: partition.leaderEpoch,
-    replicaNodes: partition.replicas,
-    isrNodes: partition.isr,
-    offlineReplicas: partition.replicas.filter((id) => (hindered?.isOffline === true && id === hindered.nodeId) || (image.brokers.get(id)?.fenced ?? true)),
+    errorCode, partitionIndex: partition.partition, leaderId, leaderEpoch: partition.leaderEpoch, replicaNodes: partition.replicas, isrNodes: partition.isr, offlineReplicas,
   }
 }
 

@@ -4,7 +4,7 @@ import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type describeClusterApi, type DescribeClusterRequest } from '../../../wire/messages/60-describe-cluster.ts'
 import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
 import { clusterOperations, operationsNotAsked } from '../core/authorized-operations.ts'
-import { reachableBrokers } from '../core/reachable-brokers.ts'
+import { knownBrokers } from '../core/reachable-brokers.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 
 type Response = ResponseDraftOf<typeof describeClusterApi>
@@ -12,7 +12,10 @@ type Response = ResponseDraftOf<typeof describeClusterApi>
 const brokersType = 1
 const controllersType = 2
 
-/** DescribeCluster v0-1: the brokers and the controller, which is a broker that lives (quirk 18). v1: only brokers can be asked for here (quirk 24). */
+/**
+ * DescribeCluster v0-2: the brokers and the controller, which is a broker that lives (quirk 18). v1: only brokers can be asked for here (quirk 24). v2: those that are
+ * registered and not known to be alive too, where the client asks for them.
+ */
 export class DescribeClusterHandler implements ProtocolHandler {
   readonly apiKey = 60
   readonly minVersion = rangeOf(60).min
@@ -36,7 +39,8 @@ export class DescribeClusterHandler implements ProtocolHandler {
       errorCode: kafkaErrors.NONE,
       clusterId: image.clusterId,
       controllerId: image.controllerId,
-      brokers: reachableBrokers(image, exchange.listener).map(({ nodeId, host, port, rack }) => ({ brokerId: nodeId, host, port, rack })),
+      brokers: knownBrokers(image, exchange.listener).filter(({ isFenced }) => request.includeFencedBrokers || !isFenced)
+        .map(({ nodeId, host, port, rack, isFenced }) => ({ brokerId: nodeId, host, port, rack, isFenced })),
       clusterAuthorizedOperations: request.includeClusterAuthorizedOperations ? clusterOperations : operationsNotAsked,
     } satisfies Response)
   }

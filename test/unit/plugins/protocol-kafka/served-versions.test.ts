@@ -22,7 +22,7 @@ describe('served versions', () => {
 
   it('docs/protocol.md lists the same table', () => {
     const rows = versionRanges.map(({ key, min, max, advertisedMin = min }) =>
-      `| ${key} | ${apiName(key)} | ${min} to ${max} | ${advertisedMin === min ? '' : `advertised from ${advertisedMin}: older librdkafka compresses nothing otherwise (quirk 8)`} |`)
+      `| ${key} | ${apiName(key)} | ${min === max ? min : `${min} to ${max}`} | ${advertisedMin === min ? '' : `advertised from ${advertisedMin}: older librdkafka compresses nothing otherwise (quirk 8)`} |`)
     const table = ['| key | API | versions | |', '|---|---|---|---|', ...rows].join('\n')
     const text = readFileSync(page, 'utf8')
     expect(tableOf.test(text), 'the page has a place for the table').toBe(true)

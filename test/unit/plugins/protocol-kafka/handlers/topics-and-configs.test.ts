@@ -242,6 +242,19 @@ describe('DescribeCluster', () => {
     expect((await client.call(describeClusterApi, 1, { endpointType: 9, includeClusterAuthorizedOperations: false })).errorCode).toBe(115)
     expect((await client.call(describeClusterApi, 0, { includeClusterAuthorizedOperations: true })).clusterAuthorizedOperations).toBe(8096)
   })
+
+  it('quirk 24: brokers that are not known to be alive are told to who asks for them, which v2 can', async () => {
+    const broker = await TestBroker.start()
+    const [endpoints, incarnationId] = [[{ listener: 'PLAINTEXT', host: 'elsewhere', port: 1 }], 'AAAAAAAAAAAAAAAAAAAAAg']
+    broker.cluster.brokers.set(2, { nodeId: 2, epoch: 8, incarnationId, endpoints, rack: 'r', fenced: true })
+    broker.cluster.brokers.set(3, { nodeId: 3, epoch: 9, incarnationId, endpoints: [{ listener: 'OTHER', host: 'elsewhere', port: 2 }], rack: undefined, fenced: true })
+    const asked = async (version: number, more: object) => (await broker.connect().call(describeClusterApi, version, { includeClusterAuthorizedOperations: false, ...more })).brokers
+    for (const version of [0, 1]) expect((await asked(version, {})).map(({ brokerId }) => brokerId)).toEqual([1])
+    expect((await asked(2, { includeFencedBrokers: false })).map(({ brokerId, isFenced }) => [brokerId, isFenced])).toEqual([[1, false]])
+    expect(await asked(2, { includeFencedBrokers: true })).toEqual([
+      expect.objectContaining({ brokerId: 1, isFenced: false }), { brokerId: 2, host: 'elsewhere', port: 1, rack: 'r', isFenced: true },
+    ])
+  })
 })
 
 describe('FindCoordinator', () => {
