@@ -1,5 +1,6 @@
 import { MillraceError } from '../errors/index.ts'
 import { type PartitionId } from '../model/ids.ts'
+import { type ActiveProducer } from '../ports/partition-log.ts'
 import {
   baseOffsetOf, baseSequenceOf, batchBytesOf, isControl, isTransactional, lastOffsetDeltaOf, lastSequenceOf, maxTimestampOf,
   producerEpochOf, producerIdOf, sequenceAfter,
@@ -157,6 +158,13 @@ export class ProducerState {
     const offsets = new Map<number, number>()
     for (const [producerId, { count, newest, lastOffsets }] of this.producers) if (count > 0) offsets.set(producerId, lastOffsets[newest]!)
     return offsets
+  }
+
+  /** Those that are known, in the order of their first appearance. */
+  *active(): Iterable<ActiveProducer> {
+    for (const [producerId, { epoch, lastSequence, timestamp, coordinatorEpoch, transactionStart }] of this.producers) {
+      yield { producerId, epoch, lastSequence, lastTimestamp: timestamp, coordinatorEpoch, transactionStart }
+    }
   }
 
   /**

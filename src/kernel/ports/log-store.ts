@@ -1,6 +1,7 @@
 import { type PartitionId, type Uuid } from '../model/ids.ts'
 import { type TopicSettings } from '../model/topic-settings.ts'
 import { token } from '../plugin/token.ts'
+import { type DeviceSpace } from './file-system.ts'
 import { type PartitionLog } from './partition-log.ts'
 
 /** A data directory of a store, as it is now. */
@@ -12,6 +13,10 @@ export interface DirectoryStatus {
   readonly offline: string | undefined
   readonly partitions: number
   readonly usedBytes: number
+  /** Its logs that are in service, in no order that counts. Not to be walked over a change. */
+  readonly logs: () => Iterable<PartitionLog>
+  /** Asks its disk, each time. Undefined where the directory is out of service, or the disk does not say; not there in a store without disks. */
+  readonly space?: () => DeviceSpace | undefined
 }
 
 /** What one call of `sweep` did. */

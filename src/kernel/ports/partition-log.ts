@@ -73,6 +73,20 @@ export interface CompactionState {
   readonly failure: { readonly reason: string, readonly nextTryMs: number } | undefined
 }
 
+/** A producer that a log knows by its id, and whose next batch it would check. */
+export interface ActiveProducer {
+  readonly producerId: number
+  readonly epoch: number
+  /** -1 where none is known. */
+  readonly lastSequence: number
+  /** Of its last batch, milliseconds since 1970-01-01 UTC; -1 for none. */
+  readonly lastTimestamp: number
+  /** Of the coordinator that ended its last transaction; -1 for none. */
+  readonly coordinatorEpoch: number
+  /** First offset of its open transaction; -1 for none. */
+  readonly transactionStart: number
+}
+
 /** Told of what happens to a log by itself. */
 export interface LogWatcher {
   /** `flushedOffset` moved. Not called for what `append` itself has covered when it returns. Must not throw. */
@@ -114,6 +128,8 @@ export interface PartitionLog {
   readonly missing?: DamagedRange | undefined
   /** Of a log of a compacted topic, in a store that compacts. */
   readonly compaction?: CompactionState | undefined
+  /** The producers that it knows, in no order that counts. Not to be walked over a change. Undefined for a store that does not tell. */
+  readonly producers?: Iterable<ActiveProducer>
   /** One watcher; the replicator's. */
   watcher: LogWatcher | undefined
 

@@ -4,6 +4,7 @@ import { type ClusterMetadata } from '../../kernel/ports/cluster-metadata.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type Controller } from '../../kernel/ports/controller.ts'
 import { type CoordinatorFinder } from '../../kernel/ports/coordinator-finder.ts'
+import { type LogStore } from '../../kernel/ports/log-store.ts'
 import { type ProtocolHandler } from '../../kernel/ports/protocol-handler.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { ConfigAlterer } from './config-alterer.ts'
@@ -20,12 +21,14 @@ import { InitProducerIdHandler } from './handlers/22-init-producer-id.ts'
 import { OffsetForLeaderEpochHandler } from './handlers/23-offset-for-leader-epoch.ts'
 import { DescribeConfigsHandler } from './handlers/32-describe-configs.ts'
 import { AlterConfigsHandler } from './handlers/33-alter-configs.ts'
+import { DescribeLogDirsHandler } from './handlers/35-describe-log-dirs.ts'
 import { CreatePartitionsHandler } from './handlers/37-create-partitions.ts'
 import { ElectLeadersHandler } from './handlers/43-elect-leaders.ts'
 import { IncrementalAlterConfigsHandler } from './handlers/44-incremental-alter-configs.ts'
 import { AlterPartitionReassignmentsHandler } from './handlers/45-alter-partition-reassignments.ts'
 import { ListPartitionReassignmentsHandler } from './handlers/46-list-partition-reassignments.ts'
 import { DescribeClusterHandler } from './handlers/60-describe-cluster.ts'
+import { DescribeProducersHandler } from './handlers/61-describe-producers.ts'
 import { ListConfigResourcesHandler } from './handlers/74-list-config-resources.ts'
 import { DescribeTopicPartitionsHandler } from './handlers/75-describe-topic-partitions.ts'
 import { ProducerIdPool } from './producer-id-pool.ts'
@@ -39,13 +42,14 @@ export interface HandlerParts {
   readonly identity: BrokerIdentity
   readonly metadata: ClusterMetadata
   readonly controller: Controller
+  readonly store: Pick<LogStore, 'directories'>
   readonly compression: Compression
   readonly logger: Logger
   readonly finders: readonly CoordinatorFinder[]
 }
 
 /** The handlers of this plugin, but for ApiVersions, which has to know all handlers of the broker. */
-export function makeHandlers({ config, tools, settings, identity, metadata, controller, compression, logger, finders }: HandlerParts): ProtocolHandler[] {
+export function makeHandlers({ config, tools, settings, identity, metadata, controller, store, compression, logger, finders }: HandlerParts): ProtocolHandler[] {
   const alterer = new ConfigAlterer(controller, identity.nodeId, tools, logger)
   return [
     new ProduceHandler({ tools, metadata, compression, logger, decompressedBytesMax: config.decompressedBytesMax }),
@@ -60,12 +64,14 @@ export function makeHandlers({ config, tools, settings, identity, metadata, cont
     new OffsetForLeaderEpochHandler(tools),
     new DescribeConfigsHandler(metadata, settings, tools.topics),
     new AlterConfigsHandler(alterer),
+    new DescribeLogDirsHandler(store, metadata),
     new CreatePartitionsHandler(controller, tools, logger),
     new ElectLeadersHandler(metadata, tools.topics),
     new IncrementalAlterConfigsHandler(alterer),
     new AlterPartitionReassignmentsHandler(metadata),
     new ListPartitionReassignmentsHandler(),
     new DescribeClusterHandler(metadata),
+    new DescribeProducersHandler(tools),
     new ListConfigResourcesHandler(metadata),
     new DescribeTopicPartitionsHandler(metadata, settings, tools.topics),
   ]

@@ -44,7 +44,7 @@ export const plugin = definePlugin({
       const tools = new ServingTools({
         clock, timers, metrics: instruments, deadlines: new Deadlines(clock, timers), topics: new TopicLookup(metadata, replicator, identity.nodeId, instruments),
       })
-      const own = makeHandlers({ config, tools, settings, identity, metadata, controller, compression, logger, finders })
+      const own = makeHandlers({ config, tools, settings, identity, metadata, controller, store, compression, logger, finders })
       return new ProtocolServer(config, { settings, identity, network, controller, store, handlers: [...own, ...contributed], compression, fatal, logger, metrics, tools })
     })
   },

@@ -306,7 +306,8 @@ export class LogDirectory implements LogHome {
   status(): DirectoryStatus {
     let usedBytes = 0
     for (const log of this.logs.values()) usedBytes += log.sizeBytes
-    return { path: this.path, id: this.data.id, offline: this.offline === undefined ? undefined : String(this.offline.details.reason), partitions: this.logs.size, usedBytes }
+    const offline = this.offline === undefined ? undefined : String(this.offline.details.reason)
+    return { path: this.path, id: this.data.id, offline, partitions: this.logs.size, usedBytes, logs: () => this.logs.values(), space: () => this.space.figures() }
   }
 
   redoFigures(): readonly RedoFigures[] { return this.redo.figures() }

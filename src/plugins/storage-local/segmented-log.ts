@@ -5,7 +5,7 @@ import { mustRoll } from '../../kernel/log/roll-policy.ts'
 import { type PartitionId } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import {
-  type AppendOrigin, type AppendOutcome, type CompactionState, type DamagedRange, type LogWatcher, type PartitionLog, type ReadRequest, type ReadSink, type TimestampHit,
+  type ActiveProducer, type AppendOrigin, type AppendOutcome, type CompactionState, type DamagedRange, type LogWatcher, type PartitionLog, type ReadRequest, type ReadSink, type TimestampHit,
 } from '../../kernel/ports/partition-log.ts'
 import { baseOffsetOf, lastOffsetDeltaOf, leaderEpochOf, maxTimestampOf, putBaseOffset, putLeaderEpoch } from '../../kernel/record/batch-header.ts'
 import { type AppendedBatch } from './core/redo-group.ts'
@@ -47,6 +47,7 @@ export class SegmentedLog implements PartitionLog {
   get damage(): readonly DamagedRange[] { return this.state.world.integrity.of(this.state.id) }
   get missing(): DamagedRange | undefined { return this.state.world.integrity.lostTailOf(this.state.id) }
   get compaction(): CompactionState | undefined { return this.state.world.compactionOf(this.state.id) }
+  get producers(): Iterable<ActiveProducer> { return this.state.producers.active() }
   get watcher(): LogWatcher | undefined { return this.state.watcher }
   set watcher(watcher: LogWatcher | undefined) { this.state.watcher = watcher }
 

@@ -86,7 +86,7 @@ export class MemoryLogStore implements LogStore, LogCompaction, Lifecycle {
   directories(): readonly DirectoryStatus[] {
     let usedBytes = 0
     for (const log of this.byName.values()) usedBytes += log.sizeBytes
-    return [{ path: '', id: this.directoryId, offline: undefined, partitions: this.byName.size, usedBytes }]
+    return [{ path: '', id: this.directoryId, offline: undefined, partitions: this.byName.size, usedBytes, logs: () => this.byName.values() }]
   }
 }
 

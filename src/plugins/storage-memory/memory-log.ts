@@ -13,7 +13,7 @@ import { type Clock, type Random } from '../../kernel/ports/clock.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type SweepReport } from '../../kernel/ports/log-store.ts'
 import {
-  type AppendOrigin, type AppendOutcome, type CompactionState, type LogWatcher, type PartitionLog, type ReadRequest, type ReadSink, type TimestampHit,
+  type ActiveProducer, type AppendOrigin, type AppendOutcome, type CompactionState, type LogWatcher, type PartitionLog, type ReadRequest, type ReadSink, type TimestampHit,
 } from '../../kernel/ports/partition-log.ts'
 import { baseOffsetOf, lastOffsetDeltaOf, leaderEpochOf, maxTimestampOf, putBaseOffset, putLeaderEpoch } from '../../kernel/record/batch-header.ts'
 import { BatchReader } from '../../kernel/record/batch-reader.ts'
@@ -44,7 +44,7 @@ export class MemoryLog implements PartitionLog {
   watcher: LogWatcher | undefined
   private readonly world: MemoryLogWorld
   private readonly epochs = new EpochHistory()
-  private readonly producers: ProducerState
+  private readonly producerState: ProducerState
   private readonly reader: BatchReader
   private settings: TopicSettings
   private segments: MemorySegment[]
@@ -63,7 +63,7 @@ export class MemoryLog implements PartitionLog {
     this.id = id
     this.settings = settings
     this.world = world
-    this.producers = new ProducerState(id, world.clock.wallMs())
+    this.producerState = new ProducerState(id, world.clock.wallMs())
     this.reader = new BatchReader(world.compression)
     this.segments = [this.newSegment(0)]
   }
@@ -75,6 +75,7 @@ export class MemoryLog implements PartitionLog {
   get lastEpoch(): number { return this.epochs.lastEpoch }
   get sizeBytes(): number { return this.bytes }
   get segmentCount(): number { return this.segments.length }
+  get producers(): Iterable<ActiveProducer> { return this.producerState.active() }
 
   get compaction(): CompactionState | undefined {
     const need = this.compactionNeed()
@@ -87,8 +88,8 @@ export class MemoryLog implements PartitionLog {
     if (this.closed) throw this.closedError()
     assert(origin.leaderEpoch >= this.epochs.lastEpoch, 'leader epochs of a log never go back')
     if (origin.role === 'leader') {
-      if (this.producers.check(bytes, at) === 'duplicate') {
-        return { baseOffset: this.producers.duplicateBaseOffset, lastOffset: this.producers.duplicateLastOffset, duplicate: true }
+      if (this.producerState.check(bytes, at) === 'duplicate') {
+        return { baseOffset: this.producerState.duplicateBaseOffset, lastOffset: this.producerState.duplicateLastOffset, duplicate: true }
       }
       putBaseOffset(bytes, at, this.end)
       putLeaderEpoch(bytes, at, origin.leaderEpoch)
@@ -103,7 +104,7 @@ export class MemoryLog implements PartitionLog {
       this.segments.push(active)
     }
     active.append(bytes, at, length)
-    this.producers.apply(bytes, at)
+    this.producerState.apply(bytes, at)
     this.epochs.append(leaderEpochOf(bytes, at), baseOffset)
     this.end = lastOffset + 1
     this.bytes += length
@@ -185,7 +186,7 @@ export class MemoryLog implements PartitionLog {
 
   /** Rolls by time, applies retention, forgets idle producers. */
   sweep(nowMs: number): Omit<SweepReport, 'left'> {
-    this.producers.expire(nowMs, this.world.producerExpirationMs)
+    this.producerState.expire(nowMs, this.world.producerExpirationMs)
     const count = this.segments.length
     const limits = { sizeBytes: this.bytes, startOffset: this.start, highWatermark: this.watermark, nowMs }
     const expired = expiredSegments(this.segments, limits, this.settings)
@@ -197,7 +198,7 @@ export class MemoryLog implements PartitionLog {
   /** What compaction has to do; undefined where the topic is not compacted. */
   compactionNeed(): CompactionNeed | undefined {
     if (this.closed || !this.settings.compact) return undefined
-    const open = this.producers.firstOpenTransaction()
+    const open = this.producerState.firstOpenTransaction()
     const place = { cleanedTo: this.cleanedTo, bound: Math.min(this.watermark, open < 0 ? Infinity : open), nextHorizonMs: this.nextHorizonMs, nowMs: this.world.clock.wallMs() }
     return compactionNeed(this.segments.slice(0, -1), place, this.settings)
   }
@@ -208,7 +209,7 @@ export class MemoryLog implements PartitionLog {
     if (need === undefined) return undefined
     const before = this.cleanedTo
     const report = await compactSegments(this.segments.slice(0, -1), need, options, {
-      compression: this.world.compression, settings: this.settings, nowMs: this.world.clock.wallMs(), lastOffsets: this.producers.lastOffsets(),
+      compression: this.world.compression, settings: this.settings, nowMs: this.world.clock.wallMs(), lastOffsets: this.producerState.lastOffsets(),
       replace: (old, made) => this.replace(old, made),
     })
     if (report === undefined) return undefined
@@ -252,9 +253,9 @@ export class MemoryLog implements PartitionLog {
 
   /** From all records left: which producer sent what is cut from a producer's last batches, the state itself does not say. */
   private rebuildProducers(): void {
-    this.producers.clear()
+    this.producerState.clear()
     for (const segment of this.segments) {
-      for (const slab of segment.slabs) this.producers.applyAll(slab.bytes, 0, slab.used)
+      for (const slab of segment.slabs) this.producerState.applyAll(slab.bytes, 0, slab.used)
     }
   }
 

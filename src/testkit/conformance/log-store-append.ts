@@ -95,6 +95,23 @@ export const appendClaims: readonly LogStoreClaim[] = [
     checkEqual([log.endOffset, log.sizeBytes], [7, before], 'log end and size')
     checkEqual(append(log, sent(2, 7)).baseOffset, 7, 'offset of the batch that is next')
   }),
+  claim('a log that tells its producers tells each once, with epoch, sequence and time of its last batch', async subject => {
+    const log = newLog(subject)
+    if (log.producers === undefined) return
+    checkEqual([...log.producers], [], 'producers of an empty log')
+    const sent = (producerId: number, producerEpoch: number, baseSequence: number, timestamp: number): void => {
+      append(log, makeBatch([{ timestamp, value: 'one' }, { timestamp: timestamp - 1, value: 'two' }], { producerId, producerEpoch, baseSequence }))
+    }
+    sent(9, 0, 0, 50)
+    sent(4, 2, 7, 60)
+    sent(9, 0, 2, 70)
+    append(log, makeBatch(1))
+    sent(4, 3, 0, 80)
+    const none = { coordinatorEpoch: -1, transactionStart: -1 }
+    checkEqual([...log.producers].sort((left, right) => left.producerId - right.producerId), [
+      { producerId: 4, epoch: 3, lastSequence: 1, lastTimestamp: 80, ...none }, { producerId: 9, epoch: 0, lastSequence: 3, lastTimestamp: 70, ...none },
+    ], 'producers')
+  }),
   claim('producers that sent nothing for producer.id.expiration.ms are forgotten', async subject => {
     const log = newLog(subject, { retentionMs: -1 })
     const sent = (sequence: number): Uint8Array => makeBatch(1, { producerId: 9, producerEpoch: 0, baseSequence: sequence })

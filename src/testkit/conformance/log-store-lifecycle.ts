@@ -108,6 +108,18 @@ export const lifecycleClaims: readonly LogStoreClaim[] = [
     checkEqual(new Set(directories.map(directory => directory.id)).size, directories.length, 'ids of its own for each')
     checkEqual(directories.filter(directory => directory.offline !== undefined).length, 0, 'directories that are offline')
   }),
+  claim('directories tell their logs, each in one of them, and what their disks have', async subject => {
+    const logs = [newLog(subject), newLog(subject, {}, 'other')]
+    fill(logs[0]!, 10)
+    const told = (): string[] => subject.store.directories().flatMap(directory => Array.from(directory.logs(), log => log.id.topicId)).sort()
+    checkEqual(told(), logs.map(log => log.id.topicId).sort(), 'logs')
+    for (const { space } of subject.store.directories()) {
+      const figures = space?.()
+      check(figures === undefined || (figures.freeBytes >= 0 && figures.totalBytes >= figures.freeBytes), 'no more is free than there is')
+    }
+    subject.store.remove(logs[0]!.id.topicId, 0)
+    checkEqual(told(), [logs[1]!.id.topicId], 'one that was removed is in none')
+  }),
   claim('flush resolves when everything that was appended is flushed', async subject => {
     const logs = [newLog(subject, { durability: 'fsync' }), newLog(subject, { durability: 'os' }), newLog(subject, { segmentBytes: 150 })]
     for (const log of logs) fill(log, 20)

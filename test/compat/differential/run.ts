@@ -7,12 +7,13 @@ import { type Difference, differences } from './normalize.ts'
 import { administrationScenarios } from './scenarios/administration.ts'
 import { brokerScenarios } from './scenarios/broker.ts'
 import { configScenarios } from './scenarios/configs.ts'
+import { logScenarios } from './scenarios/logs.ts'
 import { produceScenarios } from './scenarios/produce.ts'
 import { readScenarios } from './scenarios/read.ts'
 import { topicScenarios } from './scenarios/topics.ts'
 import { type Observation, type Scenario, Talk } from './scenario.ts'
 
-const scenarios: readonly Scenario[] = [...brokerScenarios, ...configScenarios, ...topicScenarios, ...produceScenarios, ...readScenarios, ...administrationScenarios]
+const scenarios: readonly Scenario[] = [...brokerScenarios, ...configScenarios, ...topicScenarios, ...produceScenarios, ...readScenarios, ...administrationScenarios, ...logScenarios]
 
 const usage = `usage: npx tsx test/compat/differential/run.ts [options]
 
