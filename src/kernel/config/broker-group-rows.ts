@@ -51,6 +51,6 @@ export const brokerGroupRows: readonly BrokerConfigRow[] = [
   row('offsets.topic.compression.codec', 'int', '0', fixed, works, 'Number of the codec of __consumer_offsets; 0 is none.', { min: 0, max: 4 }),
   row('offsets.topic.num.partitions', 'int', '50', fixed, works, 'Partitions of __consumer_offsets.', { min: 1 }),
   row('offsets.topic.replication.factor', 'short', '3', fixed, works, 'Replication factor of __consumer_offsets.', { min: 1 }),
-  row('offsets.topic.segment.bytes', 'int', '104857600', fixed, works, 'Segment size of __consumer_offsets.',
+  row('offsets.topic.segment.bytes', 'int', '104857600', fixed, works, 'Largest segment of __consumer_offsets. One is closed earlier, from 1 MiB on, when it is a larger share of its partition than min.cleanable.dirty.ratio allows: so it is compacted.',
     { min: 1_048_576, stricter: 'the topic could not be made: it is the least segment.bytes' }),
 ]

@@ -1,7 +1,11 @@
+import { isInternalTopic } from '../model/topic-name.ts'
 import { type TopicSettings } from '../model/topic-settings.ts'
 
 /** Offsets in an index entry are this far from the segment's base offset at most: an int32. */
 export const relativeOffsetMax = 0x7fff_ffff
+
+/** A segment that holds less is not closed for compaction: its files would cost more than what is spared. */
+const worthClosingBytes = 1_048_576
 
 /** The segment that is appended to, as far as a roll depends on it. */
 export interface ActiveSegment {
@@ -54,6 +58,14 @@ function ageMaxMs(settings: TopicSettings): number {
 export function mayCloseByTime(segment: ActiveSegment, settings: TopicSettings, nowMs: number): boolean {
   if (segment.sizeBytes === 0) return false
   return nowMs - Math.max(segment.createdMs, segment.firstTimestamp) > ageMaxMs(settings) - segment.jitterMs
+}
+
+/**
+ * Whether the active segment of an internal topic is to be closed though it has room, so that it is compacted: when what it holds is a larger share of the log than `min.cleanable.dirty.ratio` allows.
+ * `logBytes`: of all segments, it included. Nobody chose `segment.bytes` of these topics for what is read of them, which is their last records; and all of them is read at each start.
+ */
+export function closesToCompact(topic: string, segment: Pick<ActiveSegment, 'sizeBytes'>, logBytes: number, settings: TopicSettings): boolean {
+  return settings.compact && segment.sizeBytes >= worthClosingBytes && segment.sizeBytes > settings.minCleanableDirtyRatio * logBytes && isInternalTopic(topic)
 }
 
 /** A segment's part of `segment.jitter.ms`, so that partitions that were made together do not roll together. */

@@ -1,6 +1,6 @@
 import { isMillraceError } from '../../kernel/errors/index.ts'
 import { expiredSegments, type AgingSegment } from '../../kernel/log/retention-policy.ts'
-import { mayCloseByTime } from '../../kernel/log/roll-policy.ts'
+import { closesToCompact, mayCloseByTime } from '../../kernel/log/roll-policy.ts'
 import { type LogDamage } from './core/integrity-ledger.ts'
 import { type Segment } from './io/segment.ts'
 import { hideSegment } from './io/segment-removal.ts'
@@ -122,7 +122,7 @@ export interface SweepPlan {
   readonly truncations: number
 }
 
-/** Forgets idle producers, rolls by time, and decides what retention takes. Then comes `raiseStarts`, then `finishSweep`; the log goes on between them. */
+/** Forgets idle producers, rolls by time and for compaction, and decides what retention takes. Then comes `raiseStarts`, then `finishSweep`; the log goes on between them. */
 export function beginSweep(log: LogState, sync: LogSync, nowMs: number): SweepPlan | undefined {
   if (log.failure !== undefined || !log.configured) return undefined
   return log.guard(() => {
@@ -130,7 +130,7 @@ export function beginSweep(log: LogState, sync: LogSync, nowMs: number): SweepPl
     const { segments, settings } = log
     const limits = { sizeBytes: log.sizeBytes, startOffset: log.start, highWatermark: log.watermark, nowMs }
     const expired = expiredSegments(segments.map(segment => aging(segment, nowMs - settings.retentionMs)), limits, settings)
-    const rolled = expired === segments.length || mayCloseByTime(log.active, settings, nowMs)
+    const rolled = expired === segments.length || mayCloseByTime(log.active, settings, nowMs) || closesToCompact(log.id.topic, log.active, log.sizeBytes, settings)
     if (rolled) log.home.spend(() => roll(log, sync, log.end))
     if (expired > 0) keepEpochs(log)
     const start = expired > 0 ? log.segments[expired]!.baseOffset : undefined

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.ts'
 import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type EpochEnd } from '../../kernel/log/epoch-history.ts'
-import { mustRoll } from '../../kernel/log/roll-policy.ts'
+import { closesToCompact, mustRoll } from '../../kernel/log/roll-policy.ts'
 import { type PartitionId } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import {
@@ -143,7 +143,7 @@ export class SegmentedLog implements PartitionLog {
   private rollsBefore(segment: Segment): boolean {
     const { state } = this
     try {
-      return mustRoll(segment, next, state.settings, state.world.clock.wallMs())
+      return closesToCompact(state.id.topic, segment, state.sizeBytes, state.settings) || mustRoll(segment, next, state.settings, state.world.clock.wallMs())
     } catch (error) {
       throw state.home.fault(error)
     }

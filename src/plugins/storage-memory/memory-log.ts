@@ -6,7 +6,7 @@ import { EpochHistory, type EpochEnd } from '../../kernel/log/epoch-history.ts'
 import { ProducerState } from '../../kernel/log/producer-state.ts'
 import { firstRecordSince, newestRecord } from '../../kernel/log/record-search.ts'
 import { expiredSegments } from '../../kernel/log/retention-policy.ts'
-import { drawJitterMs, mayCloseByTime, mustRoll } from '../../kernel/log/roll-policy.ts'
+import { closesToCompact, drawJitterMs, mayCloseByTime, mustRoll } from '../../kernel/log/roll-policy.ts'
 import { type PartitionId } from '../../kernel/model/ids.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type Clock, type Random } from '../../kernel/ports/clock.ts'
@@ -99,7 +99,7 @@ export class MemoryLog implements PartitionLog {
     const lastOffset = baseOffset + lastOffsetDeltaOf(bytes, at)
     let active = this.segments.at(-1)!
     const next = { bytes: length, lastOffset, maxTimestamp: maxTimestampOf(bytes, at) }
-    if (mustRoll(active, next, this.settings, this.world.clock.wallMs())) {
+    if (closesToCompact(this.id.topic, active, this.bytes, this.settings) || mustRoll(active, next, this.settings, this.world.clock.wallMs())) {
       active = this.newSegment(baseOffset)
       this.segments.push(active)
     }
@@ -184,13 +184,14 @@ export class MemoryLog implements PartitionLog {
     this.watermark = Math.max(this.watermark, Math.min(offset, this.end))
   }
 
-  /** Rolls by time, applies retention, forgets idle producers. */
+  /** Rolls by time and for compaction, applies retention, forgets idle producers. */
   sweep(nowMs: number): Omit<SweepReport, 'left'> {
     this.producerState.expire(nowMs, this.world.producerExpirationMs)
     const count = this.segments.length
     const limits = { sizeBytes: this.bytes, startOffset: this.start, highWatermark: this.watermark, nowMs }
     const expired = expiredSegments(this.segments, limits, this.settings)
-    const rolls = expired === count || mayCloseByTime(this.segments.at(-1)!, this.settings, nowMs)
+    const active = this.segments.at(-1)!
+    const rolls = expired === count || mayCloseByTime(active, this.settings, nowMs) || closesToCompact(this.id.topic, active, this.bytes, this.settings)
     if (rolls) this.segments.push(this.newSegment(this.end))
     return { segmentsDeleted: expired, bytesDeleted: this.drop(expired), segmentsRolled: rolls ? 1 : 0 }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { expiredSegments, type AgingSegment } from '../../../../src/kernel/log/retention-policy.ts'
-import { drawJitterMs, mayCloseByTime, mustRoll, type ActiveSegment } from '../../../../src/kernel/log/roll-policy.ts'
+import { closesToCompact, drawJitterMs, mayCloseByTime, mustRoll, type ActiveSegment } from '../../../../src/kernel/log/roll-policy.ts'
 import { type TopicSettings } from '../../../../src/kernel/model/topic-settings.ts'
 import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
 
@@ -49,6 +49,21 @@ describe('roll policy', () => {
     expect(mayCloseByTime(active, limits, 11_001)).toBe(true)
     expect(mayCloseByTime({ ...active, firstTimestamp: 20_000 }, limits, 20_500)).toBe(false)
     expect(mayCloseByTime({ ...active, sizeBytes: 0 }, limits, 99_000)).toBe(false)
+  })
+})
+
+describe('the active segment of a compacted topic', () => {
+  const mib = 1 << 20
+  const compacted = settings({ compact: true, delete: false, segmentBytes: 100 * mib, minCleanableDirtyRatio: 0.5 })
+  const closes = (activeBytes: number, closedBytes: number, changed = compacted, topic = '__consumer_offsets'): boolean => closesToCompact(topic, { sizeBytes: activeBytes }, activeBytes + closedBytes, changed)
+
+  test('that is internal closes from 1 MiB on, when it is a larger share of the log than min.cleanable.dirty.ratio', () => {
+    expect([closes(mib - 1, 0), closes(mib, 0), closes(5 * mib, 5 * mib), closes(5 * mib + 1, 5 * mib)]).toEqual([false, true, false, true])
+    expect([closes(2 * mib, 8 * mib, { ...compacted, minCleanableDirtyRatio: 0.1 }), closes(50 * mib, 0, { ...compacted, minCleanableDirtyRatio: 1 })]).toEqual([true, false])
+  })
+
+  test('of others, and of topics that are not compacted, fills as segment.bytes says', () => {
+    expect([closes(50 * mib, 0, compacted, 'table'), closes(50 * mib, 0, { ...compacted, compact: false })]).toEqual([false, false])
   })
 })
 
