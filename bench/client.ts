@@ -7,21 +7,33 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { refuseUse, scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { createClient, type ClientOptions, type Consumer, type Producer } from '../src/client/index.ts'
 import { NullBroker } from './client/null-broker.ts'
 
-const { values: args } = parseArgs({ options: {
-  seconds: { type: 'string', default: '3' }, rounds: { type: 'string', default: '3' }, only: { type: 'string' }, bootstrap: { type: 'string' },
-  topic: { type: 'string', default: 'bench' }, partitions: { type: 'string', default: '8' }, linger: { type: 'string', default: '5' },
-  ways: { type: 'string', default: 'process,tcp' }, values: { type: 'string', default: 'bytes,text' }, batch: { type: 'string', default: '262144' },
-  sizes: { type: 'string', default: '100,1024' }, window: { type: 'string', default: '2000' },
-} })
-const seconds = Number(args.seconds)
-const rounds = Number(args.rounds)
-const partitions = Number(args.partitions)
-/** Messages given to `send` before their promises are awaited together. */
-const window = Number(args.window)
+const usage = `Usage: npx tsx bench/client.ts [OPTIONS]
+
+What a record costs in the client: records a second, and CPU of the client alone.
+
+  --only NAME             produce or consume (default: both)
+  --ways NAME[,NAME…]     process, tcp (default: both)
+  --values NAME[,NAME…]   bytes, text (default: both)
+  --sizes N[,N…]          bytes of a value (default: 100,1024)
+  --seconds S             seconds of a round (default: 3)
+  --rounds N              measured rounds (default: 3)
+  --window N              messages given to send before their promises are awaited together (default: 2000)
+  --linger MS             lingerMs of the producer (default: 5)
+  --batch N               batchBytesMax of the producer (default: 262144)
+  --bootstrap HOST:PORT   a broker that runs, rather than one that keeps nothing
+  --topic NAME            its topic (default: bench)
+  --partitions N          partitions of the topic (default: 8)`
+const { numbers: { seconds, rounds, partitions, linger, batch, window }, texts } = scriptOptionsOrExit(usage, {
+  numbers: { seconds: 3, rounds: 3, partitions: 8, linger: 5, batch: 262_144, window: 2000 }, fractions: ['seconds', 'linger'], positive: ['seconds', 'rounds', 'partitions', 'batch', 'window'],
+  texts: { only: '', bootstrap: '', topic: 'bench', ways: 'process,tcp', values: 'bytes,text', sizes: '100,1024' },
+  choices: { only: ['produce', 'consume'] }, lists: { ways: ['process', 'tcp'], values: ['bytes', 'text'] },
+})
+const args = texts as Readonly<Record<'only' | 'bootstrap' | 'topic' | 'ways' | 'values' | 'sizes', string>>
+if (!/^\d{1,9}(,\d{1,9})*$/.test(args.sizes)) refuseUse(usage, `--sizes ${args.sizes}: it takes whole numbers with commas between them`)
 
 interface Rate { readonly perSecond: number, readonly cpuNs: number }
 
@@ -34,7 +46,7 @@ async function produce(producer: Producer, valueBytes: number, kind: string): Pr
     let before: Promise<unknown> = Promise.resolve()
     const sent = new Array<Promise<unknown>>(window)
     while (performance.now() < untilMs) {
-      for (let index = 0; index < window; index++) sent[index] = producer.send({ topic: topic!, key: keys[index]!, value })
+      for (let index = 0; index < window; index++) sent[index] = producer.send({ topic, key: keys[index]!, value })
       count += window
       // Two windows are under way, so that the sender never waits for the network alone.
       const all = Promise.all(sent)
@@ -47,7 +59,7 @@ async function produce(producer: Producer, valueBytes: number, kind: string): Pr
 }
 
 async function consume(consumer: Consumer, views: boolean): Promise<Rate> {
-  consumer.assign(Array.from({ length: partitions }, (_, partition) => ({ topic: args.topic!, partition })))
+  consumer.assign(Array.from({ length: partitions }, (_, partition) => ({ topic: args.topic, partition })))
   let sum = 0
   const rate = await timed(async untilMs => {
     let count = 0
@@ -84,7 +96,7 @@ async function measure(name: string, options: ClientOptions, valueBytes: number)
   if (args.only !== 'consume') {
     for (const kind of args.values.split(',')) {
       const client = createClient(options)
-      const producer = client.producer({ lingerMs: Number(args.linger), batchBytesMax: Number(args.batch) })
+      const producer = client.producer({ lingerMs: linger, batchBytesMax: batch })
       const rates: Rate[] = []
       await produce(producer, valueBytes, kind)
       for (let round = 0; round < rounds; round++) rates.push(await produce(producer, valueBytes, kind))
@@ -105,7 +117,7 @@ async function measure(name: string, options: ClientOptions, valueBytes: number)
 }
 
 for (const valueBytes of args.sizes.split(',').map(Number)) {
-  if (args.bootstrap !== undefined) {
+  if (args.bootstrap !== '') {
     await measure(args.bootstrap, { bootstrap: args.bootstrap }, valueBytes)
     continue
   }

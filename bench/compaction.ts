@@ -9,18 +9,27 @@
  * `offsets`: `__consumer_offsets` of 10,000 groups with --commits commits each, written as the coordinator writes them, before and after it was compacted: bytes on the disk, and how long a
  * start takes to load it. The broker's parts are those of `npm run build`. Figures are medians, ± half of the distance between the smallest and the largest; ratios are of the same round.
  */
-import { parseArgs } from 'node:util'
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { installNativeCrc32c } from '../src/platform/codecs/native-crc32c.ts'
 import { temporaryDir } from '../test/compat/peers.ts'
 import { CleanedBroker, type Durability, type Waits } from './compaction/beside-producers.ts'
 import { offsetsTopic } from './compaction/offsets-topic.ts'
 import { type Load, throughput, type Throughput } from './compaction/throughput.ts'
 
-const { values } = parseArgs({ options: {
-  rounds: { type: 'string', default: '3' }, only: { type: 'string', default: 'throughput,waits,offsets' }, mib: { type: 'string', default: '256' }, commits: { type: 'string', default: '1000' },
-} })
-const [rounds, bytes] = [Number(values.rounds), Number(values.mib) << 20]
-const has = (part: string): boolean => values.only.split(',').includes(part)
+const parts = ['throughput', 'waits', 'offsets']
+const usage = `Usage: npx tsx bench/compaction.ts [OPTIONS]
+
+What compaction costs, and what it costs others. It wants dist/ (npm run build).
+
+  --only NAME[,NAME…]   ${parts.join(', ')} (default: all)
+  --rounds N            measured rounds (default: 3)
+  --mib N               MiB of the log of throughput (default: 256)
+  --commits N           commits of each group of offsets (default: 1000)`
+const { numbers: { rounds, mib, commits: commitsEach }, texts: { only } } = scriptOptionsOrExit(usage, {
+  numbers: { rounds: 3, mib: 256, commits: 1000 }, positive: ['rounds', 'mib', 'commits'], texts: { only: parts.join(',') }, lists: { only: parts },
+})
+const bytes = mib * 2 ** 20
+const has = (part: string): boolean => only!.split(',').includes(part)
 
 const median = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? NaN
 const spread = (numbers: readonly number[]): string => `±${((Math.max(...numbers) - Math.min(...numbers)) / 2 / median(numbers) * 100).toFixed(0)} %`
@@ -80,7 +89,7 @@ async function waits (): Promise<void> {
 }
 
 async function offsets (): Promise<void> {
-  const { groups, commits, before, after, compactedMs } = await offsetsTopic({ groups: 10_000, commits: Number(values.commits), say: text => { console.error(text) } })
+  const { groups, commits, before, after, compactedMs } = await offsetsTopic({ groups: 10_000, commits: commitsEach, say: text => { console.error(text) } })
   console.log(`\n| ${groups.toLocaleString('en')} groups, ${commits.toLocaleString('en')} commits each | on the disk | loaded after a start in |\n|---|---:|---:|`)
   for (const [name, { diskBytes, loadMs }] of [['as written', before], ['compacted', after]] as const) console.log(`| ${name} | ${(diskBytes / 1e6).toFixed(1)} MB | ${(loadMs / 1000).toFixed(1)} s |`)
   console.log(`\nCompacted ${(compactedMs / 1000).toFixed(0)} s after the start.`)

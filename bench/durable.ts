@@ -11,7 +11,7 @@
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { parseArgs } from 'node:util'
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { temporaryDir } from '../test/compat/peers.ts'
 import { EndedWithUs } from '../test/compat/process.ts'
 import { type BenchBroker, peers, startBenchBroker, unavailable } from './kafka/brokers.ts'
@@ -20,8 +20,6 @@ import { startCpuMeter } from './kafka/cpu.ts'
 import { rdkafkaProduce } from './kafka/rdkafka-performance.ts'
 import { redisAvailable, startRedis } from './kafka/redis.ts'
 
-const { values } = parseArgs({ options: { rows: { type: 'string' }, rounds: { type: 'string', default: '3' }, scale: { type: 'string', default: '1' } } })
-const [rounds, scale] = [Number(values.rounds), Number(values.scale)]
 
 interface Load {
   readonly name: string
@@ -47,6 +45,17 @@ const loads: readonly Load[] = [
   closed('512-on-one', '1 partition, 512 in flight', { inflight: 512 }),
   closed('latency', '1,000 a second, p50', { rate: 1000 }),
 ]
+
+const usage = `Usage: npx tsx bench/durable.ts [OPTIONS]
+
+What it costs that an acknowledgement means on the disk, beside others that promise the same.
+
+  --rows NAME[,NAME…]   ${loads.map(({ name }) => name).join(', ')} (default: all)
+  --rounds N            measured rounds (default: 3)
+  --scale X             factor on counts and seconds (default: 1)`
+const { numbers: { rounds, scale }, texts } = scriptOptionsOrExit(usage, {
+  numbers: { rounds: 3, scale: 1 }, fractions: ['scale'], positive: ['rounds', 'scale'], texts: { rows: '' }, lists: { rows: loads.map(({ name }) => name) },
+})
 
 interface Sample {
   readonly value: number
@@ -162,7 +171,7 @@ function cell (load: Load, ours: readonly Sample[], theirs: readonly Sample[] | 
   return isOurs ? text : `${text}, **${median(figures.map((value, round) => ours[round]!.value / value)).toFixed(2)}x**`
 }
 
-const chosen = loads.filter(({ name }) => values.rows === undefined || values.rows.split(',').includes(name))
+const chosen = loads.filter(({ name }) => texts['rows'] === '' || texts['rows']!.split(',').includes(name))
 const all = await candidates()
 const samples = new Map<string, Sample[]>()
 try {

@@ -9,7 +9,7 @@
  * warms up. Figures are medians, ± half of the distance between the smallest and the largest; a ratio is millrace's figure by Kafka's, the median of those of the rounds.
  */
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { createClient } from '../src/client/index.ts'
 import { findCoordinatorApi, offsetCommitApi } from '../src/wire/index.ts'
 import { Control } from '../test/compat/control.ts'
@@ -21,8 +21,16 @@ import { compiled } from './kafka/closed-loop.ts'
 import { startCpuMeter } from './kafka/cpu.ts'
 import { WireChannel } from './kafka/wire-channel.ts'
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '3' }, only: { type: 'string' } } })
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
+const usage = `Usage: npx tsx bench/groups.ts [OPTIONS]
+
+What groups cost beside Apache Kafka.
+
+  --rounds N    measured rounds (default: 3)
+  --seconds S   seconds that a figure of commits takes (default: 3)
+  --only NAME   commits or join (default: both)`
+const { numbers: { rounds, seconds }, texts: { only } } = scriptOptionsOrExit(usage, {
+  numbers: { rounds: 3, seconds: 3 }, fractions: ['seconds'], positive: ['rounds', 'seconds'], texts: { only: '' }, choices: { only: ['commits', 'join'] },
+})
 const topic = 'bench'
 
 interface Broker {
@@ -123,7 +131,7 @@ const joins: readonly Row[] = (['classic', 'consumer'] as const).flatMap((protoc
     ...hasRdkafka ? [{ title: `join to first record, ${title}, librdkafka`, unit: 'ms', measure: async broker => ({ value: (await theirs(['join', broker.bootstrap, newGroup(), topic, `group.protocol=${protocol}`])).seconds * 1000 }) } satisfies Row] : [],
   ]
 })
-const rows = [...values.only === 'join' ? [] : commits, ...values.only === 'commits' ? [] : joins]
+const rows = [...only === 'join' ? [] : commits, ...only === 'commits' ? [] : joins]
 
 async function startBrokers (): Promise<Broker[]> {
   const started: Broker[] = []

@@ -1,6 +1,6 @@
 /**
  * What of the latency at 1,000 requests a second is the broker's own: the client of `npm run bench` beside servers that do less and less.
- * Run: npx tsx bench/latency-floor.ts [rounds, default 3]. It wants gcc, and dist/ (npm run build); Kafka takes part where it is installed.
+ * Run: npx tsx bench/latency-floor.ts [--rounds 3]. It wants gcc, and dist/ (npm run build); Kafka takes part where it is installed.
  *
  * `node:net` answers each request with 64 bytes as it comes and does nothing else: being woken, reading, writing. `network port` does the
  * same through the broker's own Network. What a broker takes beyond it is its own work, done with cold caches; what it takes in all is mostly theirs.
@@ -8,6 +8,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import * as net from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { NodeNetwork } from '../src/platform/node-network.ts'
 import { peers, startBenchBroker, unavailable } from './kafka/brokers.ts'
 import { closedLoop, closedLoopAvailable } from './kafka/closed-loop.ts'
@@ -98,7 +99,13 @@ async function measure(rounds: number): Promise<void> {
   }
 }
 
+const usage = `Usage: npx tsx bench/latency-floor.ts [OPTIONS]
+
+What of the latency at 1,000 requests a second is the broker's own. It wants gcc, and dist/ (npm run build).
+
+  --rounds N   measured rounds, 10 s for each server (default: 3)`
+/** As which this file runs itself. */
 const [role] = process.argv.slice(2)
 if (role === 'bare') serveBare()
 else if (role === 'port') await servePort()
-else await measure(Number(role ?? 3))
+else await measure(scriptOptionsOrExit(usage, { numbers: { rounds: 3 }, positive: ['rounds'] }).numbers.rounds)

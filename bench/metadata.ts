@@ -7,14 +7,16 @@ import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Controller } from '../src/kernel/ports/controller.ts'
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { metadataHost } from '../test/integration/metadata-composition.ts'
 
-const option = (name: string, fallback: number): number => {
-  const at = process.argv.indexOf(name)
-  return at < 0 ? fallback : Number(process.argv[at + 1])
-}
-const rounds = option('--rounds', 5)
-const topics = option('--topics', 512)
+const usage = `Usage: npx tsx bench/metadata.ts [OPTIONS]
+
+What a change of the metadata costs, beside a sync of as many bytes.
+
+  --rounds N   measured rounds (default: 5)
+  --topics N   topics that are created in each (default: 512)`
+const { numbers: { rounds, topics } } = scriptOptionsOrExit(usage, { numbers: { rounds: 5, topics: 512 }, positive: ['rounds', 'topics'] })
 const incarnationId = 'B00000000000000000000A'
 const base = mkdtempSync(join(tmpdir(), 'millrace-metadata-'))
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!

@@ -5,6 +5,7 @@
  * nanoseconds a request, beside the parts that no broker can leave out, measured in the same run: reading the request, CRC and structure of
  * the batch, the append, writing the answer.
  */
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { BytesReader } from '../src/base/bytes-reader.ts'
 import { BytesWriter } from '../src/base/bytes-writer.ts'
 import { composeBroker } from '../src/broker/index.ts'
@@ -17,12 +18,14 @@ import {
 import { topicSettings } from '../src/testkit/topic-settings.ts'
 import { z } from 'zod'
 
-const argument = (name: string, otherwise: string): string => {
-  const at = process.argv.indexOf(name)
-  return at < 0 ? otherwise : process.argv[at + 1]!
-}
-const rounds = Number(argument('--rounds', '7'))
-const only = argument('--only', '')
+const usage = `Usage: npx tsx bench/protocol.ts [OPTIONS]
+
+What the broker's request path costs, without a kernel and a peer.
+
+  --rounds N    measured rounds (default: 7)
+  --only TEXT   rows with this in their names (default: all)`
+const { numbers: { rounds }, texts } = scriptOptionsOrExit(usage, { numbers: { rounds: 7 }, positive: ['rounds'], texts: { only: '' } })
+const only = texts['only']!
 
 class BenchSocket implements Socket {
   readonly local = { host: '127.0.0.1', port: 9092 }

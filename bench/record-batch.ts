@@ -2,6 +2,7 @@
  * What a record costs in the code that every record passes: build, skim (the broker's check), read. Nanoseconds a record, best of many short rounds.
  * Run: npx tsx bench/record-batch.ts
  */
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { crc32c } from '../src/base/crc32c.ts'
 import { BatchBuilder } from '../src/kernel/record/batch-builder.ts'
 import { BatchCheck } from '../src/kernel/record/batch-check.ts'
@@ -12,6 +13,7 @@ import { skimRecords } from '../src/kernel/record/record-skim.ts'
 import { installNativeCrc32c } from '../src/platform/codecs/native-crc32c.ts'
 import { NodeCompression } from '../src/platform/codecs/node-compression.ts'
 
+scriptOptionsOrExit('Usage: npx tsx bench/record-batch.ts\n\nWhat a record costs in the code that every record passes: build, check, read. It has no options.', { numbers: {} })
 const roundMs = 8
 const rounds = 60
 

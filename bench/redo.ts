@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { BrokerSettingsMap } from '../src/kernel/config/broker-settings-map.ts'
 import { type PartitionLog } from '../src/kernel/ports/partition-log.ts'
 import { BatchBuilder } from '../src/kernel/record/batch-builder.ts'
@@ -21,8 +22,12 @@ import { SegmentedLogStore } from '../src/plugins/storage-local/segmented-log-st
 import { topicSettings } from '../src/testkit/topic-settings.ts'
 import { nullLogger } from '../src/testkit/world/null-telemetry.ts'
 
-const roundsAt = process.argv.indexOf('--rounds')
-const rounds = roundsAt < 0 ? 3 : Number(process.argv[roundsAt + 1])
+const usage = `Usage: npx tsx bench/redo.ts [OPTIONS]
+
+What an acknowledgement costs with durability fsync when many partitions are written at once: one redo log beside a sync a partition.
+
+  --rounds N   measured rounds (default: 3)`
+const { numbers: { rounds } } = scriptOptionsOrExit(usage, { numbers: { rounds: 3 }, positive: ['rounds'] })
 const topicId = 'mKYwH6x0QDuRL3bZ1OyCmA'
 const origin = { role: 'leader', leaderEpoch: 0 } as const
 const base = mkdtempSync(join(tmpdir(), 'millrace-redo-'))

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpus, release, totalmem } from 'node:os'
-import { parseArgs } from 'node:util'
 
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { type BenchBroker, type Peer, peers as allPeers, startBenchBroker, unavailable } from './kafka/brokers.ts'
 import { markdown, type RowSamples } from './kafka/markdown.ts'
 import { type Bench, type Row, rows as allRows, type Sample } from './kafka/rows.ts'
@@ -17,10 +17,8 @@ const usage = `usage: npm run bench -- [options]
 Prints the tables of docs/performance.md. Install the load generators first: .ci/install-peers.sh
 `
 
-function chosen<T extends { name: string }> (all: readonly T[], names: string | undefined): T[] {
-  const wanted = names?.split(',') ?? all.map(({ name }) => name)
-  const unknown = wanted.find(name => !all.some(item => item.name === name))
-  if (unknown) throw new Error(`unknown ${unknown}\n\n${usage}`)
+function chosen<T extends { name: string }> (all: readonly T[], names: string): T[] {
+  const wanted = names === '' ? all.map(({ name }) => name) : names.split(',')
   return all.filter(({ name }) => wanted.includes(name))
 }
 
@@ -95,16 +93,12 @@ function withoutMissing<T extends { name: string }> (items: readonly T[], missin
 }
 
 async function main (): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      peers: { type: 'string' }, rows: { type: 'string' }, rounds: { type: 'string', default: '3' },
-      scale: { type: 'string', default: '1' }, output: { type: 'string', short: 'o' }, help: { type: 'boolean' },
-    },
+  const { numbers: { rounds, scale }, texts } = scriptOptionsOrExit(usage, {
+    numbers: { rounds: 3, scale: 1 }, fractions: ['scale'], positive: ['rounds', 'scale'], texts: { peers: '', rows: '', output: 'text' },
+    lists: { peers: allPeers.map(({ name }) => name), rows: allRows.map(({ name }) => name) },
   })
-  if (values.help) return console.log(usage)
-  const peers = withoutMissing(chosen(allPeers, values.peers), ({ program }) => unavailable(program))
-  const rows = withoutMissing(chosen(allRows, values.rows), row => row.missing?.())
-  const [rounds, scale] = [Number(values.rounds), Number(values.scale)]
+  const peers = withoutMissing(chosen(allPeers, texts['peers']!), ({ program }) => unavailable(program))
+  const rows = withoutMissing(chosen(allRows, texts['rows']!), row => row.missing?.())
   const brokers = await startBrokers(peers)
   const run = new BenchRun(peers.map(peer => ({ peer, broker: brokers.get(peer.program)!, scale })))
   try {
@@ -117,7 +111,7 @@ async function main (): Promise<void> {
     for (const broker of brokers.values()) await broker.stop()
   }
   const samples: ReadonlyMap<string, RowSamples> = run.samples
-  if (values.output === 'json') {
+  if (texts['output'] === 'json') {
     const plain = Object.fromEntries([...samples].map(([row, byPeer]) => [row, Object.fromEntries(byPeer)]))
     return console.log(JSON.stringify({ conditions: conditions(rounds, scale), samples: plain }, null, 2))
   }

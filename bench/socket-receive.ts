@@ -1,13 +1,21 @@
 /**
  * What receiving costs: shared memory against a fresh chunk for each read, over loopback, bytes dropped on arrival.
- * Run: npx tsx bench/socket-receive.ts [MiB per round, default 1024]. Compare the ratio; the sender shares the machine.
+ * Run: npx tsx bench/socket-receive.ts [--mib 1024]. Compare the ratio; the sender shares the machine.
  */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { NodeNetwork } from '../src/platform/node-network.ts'
 import { type SocketHandler } from '../src/kernel/ports/network.ts'
 
-const roundMib = Number(process.argv[2] ?? 1024)
+const usage = `Usage: npx tsx bench/socket-receive.ts [OPTIONS]
+
+What receiving costs: shared memory against a fresh chunk for each read.
+
+  --mib N   MiB in each round (default: 1024)`
+/** This file runs itself as the sender, too. */
+const isSender = process.argv[2] === 'send'
+const roundMib = isSender ? 0 : scriptOptionsOrExit(usage, { numbers: { mib: 1024 }, positive: ['mib'] }).numbers.mib
 const ways = ['shared', 'chunks'] as const
 const rounds = 5
 
@@ -78,5 +86,5 @@ async function main(): Promise<void> {
   console.log(`shared / chunks: throughput ${(rows[0]!.mibPerSecond / rows[1]!.mibPerSecond).toFixed(2)}, CPU ${(rows[0]!.cpuMsPerGib / rows[1]!.cpuMsPerGib).toFixed(2)}`)
 }
 
-if (process.argv[2] === 'send') await send(Number(process.argv[3]), Number(process.argv[4]))
+if (isSender) await send(Number(process.argv[3]), Number(process.argv[4]))
 else await main()

@@ -1,10 +1,11 @@
 /**
  * What a small answer costs: one client keeps 64 requests of 128 bytes under way, the server answers each with 64 bytes as it finds them.
- * Run: npx tsx bench/socket-replies.ts [requests per round, default 400000]. The client is another process on the same machine.
+ * Run: npx tsx bench/socket-replies.ts [--requests 400000]. The client is another process on the same machine.
  */
 import { fork } from 'node:child_process'
 import * as net from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { NodeNetwork } from '../src/platform/node-network.ts'
 
 const requestBytes = 128
@@ -56,9 +57,16 @@ function client(port: number, requests: number): void {
   })
 }
 
+const usage = `Usage: npx tsx bench/socket-replies.ts [OPTIONS]
+
+What a small answer costs.
+
+  --requests N   requests in each round (default: 400000)`
+
 async function main(): Promise<void> {
+  const { numbers: { requests } } = scriptOptionsOrExit(usage, { numbers: { requests: 400_000 }, positive: ['requests'] })
   const results = []
-  for (let index = 0; index <= rounds; index++) results.push(await round(Number(process.argv[2] ?? 400_000)))
+  for (let index = 0; index <= rounds; index++) results.push(await round(requests))
   results.shift()
   const median = (values: number[]): number => values.sort((left, right) => left - right)[values.length >> 1]!
   console.log(`replies a second ${Math.round(median(results.map(each => each.perSecond)))}, CPU ns each ${Math.round(median(results.map(each => each.cpuNsEach)))}`)

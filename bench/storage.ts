@@ -7,6 +7,7 @@
 import { closeSync, fdatasync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { crc32c } from '../src/base/crc32c.ts'
 import { BrokerSettingsMap } from '../src/kernel/config/broker-settings-map.ts'
 import { type PartitionLog } from '../src/kernel/ports/partition-log.ts'
@@ -23,8 +24,12 @@ import { SegmentedLogStore } from '../src/plugins/storage-local/segmented-log-st
 import { topicSettings } from '../src/testkit/topic-settings.ts'
 import { nullLogger } from '../src/testkit/world/null-telemetry.ts'
 
-const roundsAt = process.argv.indexOf('--rounds')
-const rounds = roundsAt < 0 ? 7 : Number(process.argv[roundsAt + 1])
+const usage = `Usage: npx tsx bench/storage.ts [OPTIONS]
+
+What storage-local costs beside the system calls that it cannot do without.
+
+  --rounds N   measured rounds (default: 7)`
+const { numbers: { rounds } } = scriptOptionsOrExit(usage, { numbers: { rounds: 7 }, positive: ['rounds'] })
 const roundBytes = 64 * 1024 * 1024
 const directory = mkdtempSync(join(tmpdir(), 'millrace-storage-'))
 const topicId = 'mKYwH6x0QDuRL3bZ1OyCmA'

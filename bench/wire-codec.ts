@@ -3,14 +3,19 @@
  * `npx tsx bench/wire-codec.ts [--rounds N]`. Each figure is the median of the rounds, beside the cost of decoding the topic's name alone
  * with TextDecoder in the same round, which is the price of one string on this machine.
  */
+import { scriptOptionsOrExit } from '../scripts/script-options.ts'
 import { BytesReader } from '../src/base/bytes-reader.ts'
 import { BytesWriter } from '../src/base/bytes-writer.ts'
 import {
   codecFor, fetchApi, produceApi, type ProduceResponse, readRequestHeader, writeRequestHeader, writeResponseFrame,
 } from '../src/wire/index.ts'
 
-const roundsAt = process.argv.indexOf('--rounds')
-const rounds = roundsAt < 0 ? 7 : Number(process.argv[roundsAt + 1])
+const usage = `Usage: npx tsx bench/wire-codec.ts [OPTIONS]
+
+What the hot codecs cost: Produce and Fetch, requests and responses.
+
+  --rounds N   measured rounds (default: 7)`
+const { numbers: { rounds } } = scriptOptionsOrExit(usage, { numbers: { rounds: 7 }, positive: ['rounds'] })
 const iterations = 400_000
 let sink = 0
 

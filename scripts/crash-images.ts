@@ -11,7 +11,7 @@
 import { installNativeCrc32c } from '../src/platform/codecs/native-crc32c.ts'
 import { crashProtocols } from '../test/crash/images/crash-protocols.ts'
 import { commandFor, runProtocol, type CrashFault, type ProtocolResult } from '../test/crash/images/crash-protocol.ts'
-import { scriptOptionsOrExit } from './script-options.ts'
+import { refuseUse, scriptOptionsOrExit } from './script-options.ts'
 import { isWorker, serveTasks, WorkerPool } from './worker-pool.ts'
 
 /** Of each moment. */
@@ -76,15 +76,12 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
 async function main(): Promise<void> {
   const { numbers, texts } = scriptOptionsOrExit(usage, {
-    numbers: { images: 100_000, seed: 1, moment: -1, image: -1, moments: 0, jobs: 1 }, texts: { protocol: '', output: 'text' },
+    numbers: { images: 100_000, seed: 1, moment: -1, image: -1, moments: 0, jobs: 1 }, texts: { protocol: '', output: 'text' }, choices: { protocol: crashProtocols.map(({ name }) => name) }, positive: ['jobs'],
   })
   const { protocol, output } = texts as { readonly protocol: string, readonly output: string }
   const names = crashProtocols.map(({ name }) => name).filter(name => protocol === '' || name === protocol)
   const isOne = numbers.moment >= 0 && numbers.image >= 0
-  if (names.length === 0 || !/^(text|json)$/.test(output) || (isOne && protocol === '') ) {
-    console.error(`error: ${names.length === 0 ? `there is no protocol "${protocol}"` : isOne && protocol === '' ? '--moment and --image need --protocol' : `see what each option takes`}\n\n${usage}`)
-    process.exit(2)
-  }
+  if (isOne && protocol === '') refuseUse(usage, '--moment and --image need --protocol')
   const beganMs = performance.now()
   const say = (line: string): void => { if (output === 'text') console.log(line) }
   const faults: CrashFault[] = []

@@ -121,9 +121,15 @@ if (compiler === undefined) {
   console.error('millrace: run `npm ci --include=dev` in this folder, or install the published package instead.')
   process.exit(0)
 }
+const usage = 'Usage: npm run build, or node scripts/prepare.mjs [--force]\n\nCompiles src/ into dist/ where dist/ is not made of just these sources.\n\n  --force   in any case'
 if (process.argv.includes('--help')) {
-  console.log('Usage: npm run build, or node scripts/prepare.mjs [--force]\n\nCompiles src/ into dist/ where dist/ is not made of just these sources.\n\n  --force   in any case')
+  console.log(usage)
   process.exit(0)
+}
+const unknown = process.argv.slice(2).find((word) => word !== '--force')
+if (unknown !== undefined) {
+  console.error(`error: Unknown option '${unknown}'\n\n${usage}`)
+  process.exit(2)
 }
 // Before the compiler reads them: what is changed meanwhile is built the next time.
 const stamp = sourcesHash()

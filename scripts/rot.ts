@@ -23,7 +23,7 @@ const shownMax = 40
 const progressMs = 30_000
 
 async function main(): Promise<void> {
-  const { numbers: { seed, cases, case: one, jobs } } = scriptOptionsOrExit(usage, { numbers: { seed: 1, cases: 20_000, case: -1, jobs: 1 } })
+  const { numbers: { seed, cases, case: one, jobs } } = scriptOptionsOrExit(usage, { numbers: { seed: 1, cases: 20_000, case: -1, jobs: 1 }, positive: ['jobs'] })
   const beganMs = performance.now()
   let saidMs = beganMs
   const seconds = (): string => `${((performance.now() - beganMs) / 1000).toFixed(0)} s`

@@ -5,9 +5,15 @@ export interface KnownOptions<N extends string> {
   readonly numbers: Readonly<Record<N, number>>
   /** Those of them that may have a fraction. */
   readonly fractions?: readonly NoInfer<N>[]
+  /** Those of them that have to be above 0. */
+  readonly positive?: readonly NoInfer<N>[]
   readonly flags?: readonly string[]
-  /** Options that are words, by name: what each is when it is not given. `output` may be written `-o`. */
+  /** Options that are words, by name: what each is when it is not given. `output` may be written `-o`, and is `text` or `json`. */
   readonly texts?: Readonly<Record<string, string>>
+  /** Which words some of them take. */
+  readonly choices?: Readonly<Record<string, readonly string[]>>
+  /** The same for those that take several, with commas between them. */
+  readonly lists?: Readonly<Record<string, readonly string[]>>
 }
 
 export interface ScriptOptions<N extends string> {
@@ -17,7 +23,7 @@ export interface ScriptOptions<N extends string> {
 }
 
 /** What the words after `npm run NAME --` mean: `help`, or, as a sentence, what is wrong with them. */
-export function scriptOptions<N extends string>(args: readonly string[], { numbers, fractions = [], flags = [], texts = {} }: KnownOptions<N>): ScriptOptions<N> | string {
+export function scriptOptions<N extends string>(args: readonly string[], { numbers, fractions = [], positive = [], flags = [], texts = {}, choices = {}, lists = {} }: KnownOptions<N>): ScriptOptions<N> | string {
   let values: Readonly<Record<string, string | boolean | undefined>>
   try {
     const named = (names: readonly string[], type: 'string' | 'boolean') => Object.fromEntries(names.map((name) => [name, { type }]))
@@ -34,6 +40,14 @@ export function scriptOptions<N extends string>(args: readonly string[], { numbe
     const isFraction = fractions.includes(name)
     if (!(isFraction ? /^\d+(\.\d+)?$/ : /^\d{1,15}$/).test(text)) return `--${name} ${text}: it takes a ${isFraction ? '' : 'whole '}number`
     read[name] = Number(text)
+    if (positive.includes(name) && read[name] === 0) return `--${name} ${text}: it takes a number above 0`
+  }
+  for (const [words, isList] of [[{ output: ['text', 'json'], ...choices }, false], [lists, true]] as const) {
+    for (const [name, allowed] of Object.entries(words)) {
+      const text = values[name] as string | undefined
+      const wrong = text === undefined ? undefined : (isList ? text.split(',') : [text]).find((word) => !allowed.includes(word))
+      if (wrong !== undefined) return `--${name} ${wrong === '' ? '""' : wrong}: it takes ${isList ? 'some' : 'one'} of ${allowed.join(', ')}`
+    }
   }
   const words = Object.fromEntries(Object.entries(texts).map(([name, byDefault]) => [name, (values[name] as string | undefined) ?? byDefault]))
   return { numbers: read, flags: new Set(flags.filter((name) => values[name] === true)), texts: words }
@@ -43,7 +57,13 @@ export function scriptOptions<N extends string>(args: readonly string[], { numbe
 export function scriptOptionsOrExit<N extends string>(usage: string, known: KnownOptions<N>): ScriptOptions<N> {
   const options = scriptOptions(process.argv.slice(2), known)
   if (typeof options !== 'string') return options
-  if (options === 'help') console.log(usage)
-  else console.error(`error: ${options}\n\n${usage}`)
-  process.exit(options === 'help' ? 0 : 2)
+  if (options !== 'help') return refuseUse(usage, options)
+  console.log(usage)
+  process.exit(0)
+}
+
+/** Ends a script that is used in a wrong way: with a sentence, how it is used, and 2. */
+export function refuseUse(usage: string, sentence: string): never {
+  console.error(`error: ${sentence}\n\n${usage}`)
+  process.exit(2)
 }

@@ -27,7 +27,7 @@ interface Task {
 const run = ({ seed }: Task): Promise<GroupRun> => Promise.resolve(runGroup(seed))
 
 async function main(): Promise<void> {
-  const { numbers: { seed: first, seeds, jobs }, texts: { output } } = scriptOptionsOrExit(usage, { numbers: { seed: 1, seeds: 2000, jobs: 1 }, texts: { output: 'text' } })
+  const { numbers: { seed: first, seeds, jobs }, texts: { output } } = scriptOptionsOrExit(usage, { numbers: { seed: 1, seeds: 2000, jobs: 1 }, texts: { output: 'text' }, positive: ['jobs'] })
   const total = { seeds: 0, clients: 0, events: 0, commits: 0, crashes: 0, migrations: 0, simulatedMs: 0 }
   const failed: number[] = []
   const beganMs = performance.now()

@@ -39,7 +39,7 @@ async function run({ seed, cuts }: Task): Promise<Answer> {
 }
 
 async function main(): Promise<void> {
-  const { numbers: { seed: first, seeds, cuts, jobs }, texts: { output } } = scriptOptionsOrExit(usage, { numbers: { seed: 1, seeds: 5000, cuts: 3, jobs: 1 }, texts: { output: 'text' } })
+  const { numbers: { seed: first, seeds, cuts, jobs }, texts: { output } } = scriptOptionsOrExit(usage, { numbers: { seed: 1, seeds: 5000, cuts: 3, jobs: 1 }, texts: { output: 'text' }, positive: ['jobs'] })
   const total = { seeds: 0, acknowledged: 0, seen: 0, operations: 0, events: 0, simulatedMs: 0, redoFilesReused: 0, compactions: 0, recordsCompacted: 0, recordsDeleted: 0, topicsDeleted: 0, severalDirectories: 0 }
   const faults = new Map<string, number>()
   const failed: number[] = []

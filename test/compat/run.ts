@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 
 import { type CompatClient } from './client.ts'
 import { Control, offersGroups } from './control.ts'
@@ -19,6 +18,7 @@ import { ownClient } from './own-client/client.ts'
 import { kafkaClassPath, repositoryDir, temporaryDir } from './peers.ts'
 import { makePlan, type TopicPlan } from './plan.ts'
 import { platformatic } from './platformatic/client.ts'
+import { scriptOptionsOrExit } from '../../scripts/script-options.ts'
 import { producerPerformance } from './producer-performance/client.ts'
 import { type CheckResult, printed, type Report, tally } from './report.ts'
 import { startSubject, type Subject } from './subject.ts'
@@ -161,30 +161,27 @@ const groupParts = ['groups', 'clients-groups']
 const quickHeartbeats = { 'group.consumer.min.heartbeat.interval.ms': '300', 'group.consumer.heartbeat.interval.ms': '300' }
 
 async function main (): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      peer: { type: 'string', default: 'millrace' }, preset: { type: 'string', default: 'single-node' }, bootstrap: { type: 'string' }, only: { type: 'string' },
-      all: { type: 'boolean' }, records: { type: 'string' }, cross: { type: 'string', default: 'turns' }, quick: { type: 'boolean' },
-      'no-install': { type: 'boolean' }, output: { type: 'string', short: 'o' }, help: { type: 'boolean' },
-    },
+  const { numbers, texts, flags } = scriptOptionsOrExit(usage, {
+    numbers: { records: 0 }, flags: ['all', 'quick', 'no-install'],
+    texts: { peer: 'millrace', preset: 'single-node', bootstrap: '', only: '', cross: 'turns', output: 'text' }, choices: { peer: ['millrace', 'kafka'], cross: ['all', 'turns'] },
+    lists: { only: [...allClients.map(({ name }) => name), ...groupParts, ...clientGroupNames] },
   })
-  if (values.help) { console.log(usage); return 0 }
-  const only = values.only?.split(',')
-  const unknown = only?.find(wanted => ![...groupParts, ...clientGroupNames].includes(wanted) && !allClients.some(({ name }) => name === wanted))
-  if (unknown) { console.error(`unknown client ${unknown}\n\n${usage}`); return 2 }
-  if (!values['no-install']) spawnSync('bash', [join(repositoryDir, '.ci', 'install-peers.sh')], { stdio: ['ignore', 2, 2] })
+  const values = texts as Readonly<Record<'peer' | 'preset' | 'cross' | 'output', string>>
+  const bootstrap = texts['bootstrap'] === '' ? undefined : texts['bootstrap']
+  const only = texts['only'] === '' ? undefined : texts['only']!.split(',')
+  if (!flags.has('no-install')) spawnSync('bash', [join(repositoryDir, '.ci', 'install-peers.sh')], { stdio: ['ignore', 2, 2] })
 
   const began = Date.now()
-  const records = Number(values.records ?? (values.quick ? 2000 : 100_000))
+  const records = numbers.records === 0 ? (flags.has('quick') ? 2000 : 100_000) : numbers.records
   const clients = allClients.filter(({ name }) => !only || only.includes(name))
   const versions = Object.fromEntries(await Promise.all(
     clients.map(async client => [client.name, client.missing() ? '' : await client.version()] as const)))
   const clientGroups = await checkClientGroups({
-    start: () => startSubject(values.peer, values.bootstrap, values.preset, quickHeartbeats), only, all: values.all === true, isShared: values.bootstrap !== undefined,
+    start: () => startSubject(values.peer, bootstrap, values.preset, quickHeartbeats), only, all: flags.has('all'), isShared: bootstrap !== undefined,
   })
   const results = clientGroups
   if (only?.every(name => name === 'clients-groups' || clientGroupNames.includes(name))) return report({ peer: values.peer, bootstrap: 'one for each scenario', records, versions, results, began, output: values.output })
-  const subject = await startSubject(values.peer, values.bootstrap, values.preset)
+  const subject = await startSubject(values.peer, bootstrap, values.preset)
   try {
     const run = new CompatRun(subject.bootstrap, await offersGroups(subject.bootstrap))
     for (const plan of makePlan({ clients, records, cross: values.cross === 'all' ? 'all' : 'turns' })) await run.topic(plan)

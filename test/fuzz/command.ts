@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import { addToCorpus, corpusDirectory, type CorpusEntry, corpusPath, heavyDirectory, readCorpus } from './corpus.ts'
 import { type Coverage } from './coverage.ts'
@@ -98,6 +99,17 @@ function smallest({ kept }: FuzzReport, count: number): CorpusEntry[] {
     perKind.set(kind, had + 1)
     return had < most
   }).slice(0, count).map(({ kind, bytes, why }) => ({ kind, bytes, why: why.slice(0, 80) }))
+}
+
+/** Why a place is no line of a corpus, as a sentence. */
+export function replayProblem(place: string): string | undefined {
+  const [, path, name, line] = /^(.*?([a-z]+)\.jsonl):(\d+)$/.exec(place) ?? []
+  if (path === undefined) return `--replay ${place}: it takes the file of a corpus and a line of it, such as test/fuzz/corpus/batches.jsonl:3`
+  const target = targetNames.find(one => one === name)
+  if (target === undefined) return `--replay ${place}: no target is called ${name}; they are ${targetNames.join(', ')}`
+  if (!existsSync(path)) return `--replay ${place}: there is no file ${path}`
+  const { length } = readCorpus(target, path)
+  return Number(line) >= 1 && Number(line) <= length ? undefined : `--replay ${place}: the file has the lines 1 to ${length}`
 }
 
 async function replayLine(place: string): Promise<number> {

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util'
-
+import { scriptOptionsOrExit } from '../../../scripts/script-options.ts'
 import { kafkaAvailable, startKafka } from '../kafka-broker.ts'
 import { startMillrace } from '../millrace-broker.ts'
 import { intended } from './intended.ts'
@@ -54,21 +53,16 @@ function grouped (found: readonly Found[]): { text: string; versions: number[] }
 }
 
 async function main (): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      bootstrap: { type: 'string' }, preset: { type: 'string', default: 'single-node' },
-      'kafka-bootstrap': { type: 'string' }, only: { type: 'string' }, help: { type: 'boolean' },
-    },
-  })
-  if (values.help) { console.log(usage); return 0 }
+  const { texts } = scriptOptionsOrExit(usage, { numbers: {}, texts: { bootstrap: '', preset: 'single-node', 'kafka-bootstrap': '', only: '' } })
+  const values = texts as Readonly<Record<'bootstrap' | 'preset' | 'kafka-bootstrap' | 'only', string>>
   if (!values['kafka-bootstrap'] && !kafkaAvailable()) {
     console.log("SKIPPED: Kafka's jars could not be had\n\n0 passed, 0 failed, 1 skipped")
     return 0
   }
-  const chosen = scenarios.filter(({ api, name }) => `${api.name} ${name}`.includes(values.only ?? ''))
+  const chosen = scenarios.filter(({ api, name }) => `${api.name} ${name}`.includes(values.only))
   const kafka = values['kafka-bootstrap'] ? undefined : await startKafka()
   const millrace = values.bootstrap ? undefined : await startMillrace({ args: ['--preset', values.preset] })
-  const [ours, theirs] = [values.bootstrap ?? millrace!.bootstrap, values['kafka-bootstrap'] ?? kafka!.bootstrap]
+  const [ours, theirs] = [millrace?.bootstrap ?? values.bootstrap, kafka?.bootstrap ?? values['kafka-bootstrap']]
   const run = `d${Date.now().toString(36)}`
   let [passed, failed, meant, steps] = [0, 0, 0, 0]
   try {

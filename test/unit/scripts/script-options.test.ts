@@ -22,6 +22,19 @@ describe('the options of a script', () => {
     expect(words()).toMatchObject({ texts: { output: 'text', protocol: '' } })
   })
 
+  it('may be words of a few, one or several; one that is none of them is refused with those that are', () => {
+    const words = (...args: readonly string[]) => scriptOptions(args, { numbers: {}, texts: { output: 'text', target: 'all', rows: '' }, choices: { target: ['all', 'files'] }, lists: { rows: ['small', 'large'] } })
+    expect(words('--target', 'files', '--rows', 'large,small')).toMatchObject({ texts: { target: 'files', rows: 'large,small' } })
+    expect(words('--target', 'nonsense')).toBe('--target nonsense: it takes one of all, files')
+    expect(words('--rows', 'small,nonsense')).toBe('--rows nonsense: it takes some of small, large')
+    expect(words('--rows', '')).toBe('--rows "": it takes some of small, large')
+    expect(words('-o', 'yaml')).toBe('--output yaml: it takes one of text, json')
+  })
+
+  it('may have to be above 0', () => {
+    expect(scriptOptions(['--rounds', '0'], { numbers: { rounds: 3 }, positive: ['rounds'] })).toBe('--rounds 0: it takes a number above 0')
+  })
+
   it('ask for help', () => {
     expect(read('--help')).toBe('help')
   })
