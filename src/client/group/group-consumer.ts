@@ -246,8 +246,11 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
   async commit(offsets?: readonly OffsetToCommit[], options: CommitOptions = {}): Promise<void> {
     this.refuseIfClosed()
     checkWait('consumer.commit', options, ['timeoutMs', 'signal'])
-    if (offsets !== undefined) checkOffsets('consumer.commit', offsets)
-    else this.takePolled()
+    if (offsets === undefined) this.takePolled()
+    else {
+      checkOffsets('consumer.commit', offsets)
+      this.taken.atLeast(offsets)
+    }
     await this.membership.commit(offsets ?? this.taken.open(), options)
   }
 
@@ -351,7 +354,8 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
     if (!autoCommit || this.commitTimer !== undefined) return
     this.commitTimer = this.parts.world.timers.after(autoCommitIntervalMs, () => {
       this.commitTimer = undefined
-      const open = this.taken.open()
+      // Who is out is told so by the next poll; until then nothing can be committed.
+      const open = this.membership.session.machine.identity.generation < 0 ? [] : this.taken.open()
       const done = open.length === 0 ? Promise.resolve() : this.membership.commit(open, { timeoutMs: Math.max(autoCommitIntervalMs, 1000) })
       done.catch((error: unknown) => {
         if (!isMillraceError(error, 'MR_CLIENT_CLOSED')) this.parts.world.logger?.warn('offsets could not be committed; it is tried again', { error })

@@ -189,6 +189,7 @@ export class Membership {
     } finally {
       reader.assign(without(reader.assignment(), partitions))
       taken.forget(partitions)
+      this.commits.givenUp(partitions)
     }
   }
 

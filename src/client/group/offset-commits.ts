@@ -7,14 +7,14 @@ import { commitOffsets, fetchCommitted, isPassing, type CommittedOffset, type Of
 import { type LookupParts } from '../cluster/offset-lookup.ts'
 import { pause } from '../pause.ts'
 import { type MemberIdentity } from './core/member-machine.ts'
-import { type TopicPartition } from './core/topic-partitions.ts'
+import { keyOf, type TopicPartition } from './core/topic-partitions.ts'
 
 export interface OffsetCommitParts extends LookupParts {
   readonly groupId: string
   readonly coordinator: Coordinator
   /** Who this member is at the moment. */
   readonly identity: () => MemberIdentity
-  /** Whether these are all still this member's: then a commit that came with an older generation is tried with the new one. */
+  /** Whether these are all this member's, as far as it knows. */
   readonly owns: (partitions: readonly TopicPartition[]) => boolean
 }
 
@@ -30,20 +30,40 @@ const ofMembership: ReadonlySet<number> = new Set([
 ])
 const passesWithMembership: ReadonlySet<number> = new Set([kafkaErrors.REBALANCE_IN_PROGRESS, kafkaErrors.ILLEGAL_GENERATION, kafkaErrors.STALE_MEMBER_EPOCH])
 
+/** A commit that is not done. */
+interface Pending {
+  open: readonly OffsetToCommit[]
+  /** What others may have read on from by now. */
+  gone: readonly OffsetToCommit[]
+}
+
 /** Commits in the order of the calls, one after another: none that is tried again comes behind a later one. */
 export class OffsetCommits {
   private readonly parts: OffsetCommitParts
+  private readonly pending = new Set<Pending>()
   private tail: Promise<unknown> = Promise.resolve()
 
   constructor(parts: OffsetCommitParts) {
     this.parts = parts
   }
 
-  /** Resolves when all of it is committed. Rejects with MR_CLIENT_GROUP_COMMIT_REFUSED where the partitions are others', and as `Channel` does. */
+  /**
+   * Resolves when all of it is committed. Rejects with MR_CLIENT_GROUP_COMMIT_REFUSED where partitions are others', when those that are not are committed, and as
+   * `Channel` does.
+   */
   commit(offsets: readonly OffsetToCommit[], wait: CommitWait): Promise<void> {
-    const done = this.tail.then(() => this.send(offsets, wait))
+    const pending: Pending = { open: offsets, gone: [] }
+    this.pending.add(pending)
+    this.dropOthers(pending)
+    const done = this.tail.then(() => this.send(pending, wait)).finally(() => { this.pending.delete(pending) })
     this.tail = done.catch(() => undefined)
     return done
+  }
+
+  /** These are not this member's any more. What is under way of them is refused, also if it is given them again: others may have been there in between. */
+  givenUp(partitions: readonly TopicPartition[]): void {
+    const keys = new Set(partitions.map(keyOf))
+    for (const pending of this.pending) drop(pending, each => keys.has(keyOf(each)))
   }
 
   /** Resolves when nothing is under way any more. */
@@ -58,17 +78,32 @@ export class OffsetCommits {
     return this.until(wait, async (timeoutMs) => fetchCommitted(await this.channel(timeoutMs, wait), groupId, partitions, { timeoutMs, signal: wait.signal }))
   }
 
-  private async send(offsets: readonly OffsetToCommit[], wait: CommitWait): Promise<void> {
-    if (offsets.length === 0) return
-    let open = offsets
+  private async send(pending: Pending, wait: CommitWait): Promise<void> {
     await this.until(wait, async (timeoutMs) => {
-      const identity = this.parts.identity()
-      if (identity.memberId === '' || identity.generation < 0) throw this.refused('it is no member')
+      this.refuseOthers(pending)
+      if (pending.open.length === 0) return
       const channel = await this.channel(timeoutMs, wait)
-      const refusals = await commitOffsets(channel, { groupId: this.parts.groupId, ...identity }, open, { timeoutMs, signal: wait.signal })
-      open = refusals.map(({ offset }) => offset)
+      // The member may be another by now, with other partitions.
+      this.refuseOthers(pending)
+      if (pending.open.length === 0) return
+      const refusals = await commitOffsets(channel, { groupId: this.parts.groupId, ...this.parts.identity() }, pending.open, { timeoutMs, signal: wait.signal })
+      const left = new Set(refusals.map(({ offset }) => offset))
+      pending.open = pending.open.filter(each => left.has(each))
       for (const { offset, errorCode } of refusals) throw this.errorOf(offset, errorCode)
     })
+    const [other] = pending.gone
+    if (other !== undefined) throw this.refused(`${other.topic}-${other.partition} is not this member's`)
+  }
+
+  /** Throws where it is no member at all. */
+  private refuseOthers(pending: Pending): void {
+    const { memberId, generation } = this.parts.identity()
+    if (pending.open.length > 0 && (memberId === '' || generation < 0)) throw this.refused('it is no member')
+    this.dropOthers(pending)
+  }
+
+  private dropOthers(pending: Pending): void {
+    if (!this.parts.owns(pending.open)) drop(pending, each => !this.parts.owns([each]))
   }
 
   private errorOf(offset: OffsetToCommit, errorCode: number): MillraceError {
@@ -103,6 +138,13 @@ export class OffsetCommits {
       await pause(world.timers, pauseMs, signal)
     }
   }
+}
+
+function drop(pending: Pending, isGone: (each: OffsetToCommit) => boolean): void {
+  const gone = pending.open.filter(isGone)
+  if (gone.length === 0) return
+  pending.gone = [...pending.gone, ...gone]
+  pending.open = pending.open.filter(each => !gone.includes(each))
 }
 
 /** A lost connection too: the broker may be gone. */

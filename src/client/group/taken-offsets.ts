@@ -37,6 +37,14 @@ export class TakenOffsets {
     if (this.partitions.has(key)) this.taken.set(key, { topic, partition, offset: offset + 1, leaderEpoch })
   }
 
+  /** The application says so itself; what is committed without it must not fall behind that. */
+  atLeast(offsets: readonly OffsetToCommit[]): void {
+    for (const { topic, partition, offset, leaderEpoch = -1 } of offsets) {
+      const key = keyOf({ topic, partition })
+      if ((this.taken.get(key)?.offset ?? Infinity) < offset) this.taken.set(key, { topic, partition, offset, leaderEpoch })
+    }
+  }
+
   /** What is done and not committed, of these partitions or of all. */
   open(partitions?: readonly TopicPartition[]): OffsetToCommit[] {
     const all = partitions === undefined ? [...this.taken.values()] : partitions.flatMap(each => this.taken.get(keyOf(each)) ?? [])
