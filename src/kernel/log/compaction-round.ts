@@ -68,11 +68,10 @@ export class BatchCompactor {
   compact(bytes: Uint8Array, at: number, records: Uint8Array | undefined, keepsPlace: boolean): Uint8Array | 'rewritten' | undefined {
     const whole = bytes.subarray(at, at + batchBytesOf(bytes, at))
     const { sieve, reader } = this
-    const open = (): BatchReader => records === undefined ? reader : reader.openRecords(bytes, at, records, 0, records.length)
     if (records === undefined && RecordSieve.readsRecords(bytes, at)) return this.left(whole)
     let sifted
     try {
-      sifted = sieve.sift(bytes, at, open(), keepsPlace)
+      sifted = sieve.sift(bytes, at, records === undefined ? reader : reader.openRecords(bytes, at, records, 0, records.length), keepsPlace)
     } catch (error) {
       if (!isUnreadable(error)) throw error
       return this.left(whole)
@@ -80,7 +79,7 @@ export class BatchCompactor {
     if (sifted === 'whole') return whole
     if (sifted === 'gone') return undefined
     if (sifted === 'empty') return emptied(bytes, at)
-    sieve.collect(bytes, at, open())
+    sieve.collect(bytes, at, reader.recordBytes)
     return 'rewritten'
   }
 

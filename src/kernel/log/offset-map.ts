@@ -15,8 +15,9 @@ export class OffsetMap {
   private readonly hash: SipHash
   private readonly slots: number
   private readonly keysMax: number
+  /** Of each slot six words: the four of the hash, and two that are its place in `offsets`, so that all of it is in one line of the caches. */
   private readonly hashes: Int32Array
-  /** -1: free. */
+  /** Every third number is the offset of a slot, plus one. 0: free. */
   private readonly offsets: Float64Array
   private used = 0
   private readonly begin: number
@@ -33,8 +34,8 @@ export class OffsetMap {
     this.slots = Math.max(2, Math.floor(bytes / offsetMapEntryBytes))
     this.keysMax = Math.max(1, Math.min(this.slots - 1, Math.floor(this.slots * loadFactor)))
     this.hash = new SipHash(secret)
-    this.hashes = new Int32Array(this.slots * 4)
-    this.offsets = new Float64Array(this.slots).fill(-1)
+    this.hashes = new Int32Array(this.slots * 6)
+    this.offsets = new Float64Array(this.hashes.buffer)
     this.begin = begin
     this.endOffset = begin
     this.overtakenBytesMax = Math.ceil(bytes / 8)
@@ -49,14 +50,16 @@ export class OffsetMap {
   put(bytes: Uint8Array, start: number, end: number, offset: number): boolean {
     assert(offset >= this.endOffset, 'offsets are put in their order')
     const slot = this.find(bytes, start, end)
-    if (this.offsets[slot]! < 0) {
+    const before = this.offsets[slot * 3 + 2]! - 1
+    if (before < 0) {
       if (this.used === this.keysMax) return false
-      this.hashes.set(this.hash.words, slot * 4)
+      const { hashes, hash: { words } } = this
+      for (let word = 0; word < 4; word++) hashes[slot * 6 + word] = words[word]!
       this.used++
     } else {
-      this.overtake(this.offsets[slot]! - this.begin)
+      this.overtake(before - this.begin)
     }
-    this.offsets[slot] = offset
+    this.offsets[slot * 3 + 2] = offset + 1
     this.endOffset = offset + 1
     return true
   }
@@ -68,7 +71,7 @@ export class OffsetMap {
 
   /** The last offset of the key; -1 when the map has none. */
   get(bytes: Uint8Array, start: number, end: number): number {
-    return this.offsets[this.find(bytes, start, end)]!
+    return this.offsets[this.find(bytes, start, end) * 3 + 2]! - 1
   }
 
   /**
@@ -99,8 +102,8 @@ export class OffsetMap {
     this.hash.hash(bytes, start, end)
     const [a, b, c, d] = [words[0]!, words[1]!, words[2]!, words[3]!]
     let slot = (d >>> 0) % slots
-    while (offsets[slot]! >= 0) {
-      const at = slot * 4
+    while (offsets[slot * 3 + 2]! > 0) {
+      const at = slot * 6
       if (hashes[at] === a && hashes[at + 1] === b && hashes[at + 2] === c && hashes[at + 3] === d) return slot
       slot = slot + 1 === slots ? 0 : slot + 1
     }

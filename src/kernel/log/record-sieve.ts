@@ -45,6 +45,8 @@ export class RecordSieve {
   recordsKept = 0
   private readonly round: SieveRound
   private flags = new Uint8Array(1024)
+  /** Where each record of the batch begins, and behind them where the last one ends. */
+  private places = new Int32Array(1025)
   private buffer = new Uint8Array(16_384)
   private keptCount = 0
   private keptMaxTimestamp = -1
@@ -78,20 +80,23 @@ export class RecordSieve {
     return this.keptCount === count && this.stampMs < 0 ? 'whole' : 'some'
   }
 
-  /** After `some`: puts the records that stay into `kept`. The reader is opened again on the same records. */
-  collect(bytes: Uint8Array, at: number, reader: BatchReader): void {
+  /** After `some`: puts the records that stay into `kept`. `records` are those that `sift` has read. */
+  collect(bytes: Uint8Array, at: number, records: Uint8Array): void {
+    const { flags, places } = this
+    const count = recordsCountOf(bytes, at)
+    // With another base of times a record may get longer by as much as a time takes.
+    this.reserve(places[count]! - places[0]! + (this.stampMs < 0 ? 0 : count * 10))
     const shiftMs = this.stampMs < 0 ? 0 : baseTimestampOf(bytes, at) - this.stampMs
     let used = 0
-    for (let index = 0; reader.next(); index++) {
-      if (this.flags[index] === 0) continue
-      const { recordBytes, recordStart, recordEnd } = reader
-      this.reserve(used, recordEnd - recordStart + 10)
-      if (this.stampMs < 0) {
-        this.buffer.set(recordBytes.subarray(recordStart, recordEnd), used)
-        used += recordEnd - recordStart
-      } else {
-        used = restamp(this.buffer, used, recordBytes, recordStart, recordEnd, shiftMs)
+    for (let index = 0; index < count; index++) {
+      if (flags[index] === 0) continue
+      if (this.stampMs >= 0) {
+        used = restamp(this.buffer, used, records, places[index]!, places[index + 1]!, shiftMs)
+        continue
       }
+      const start = places[index]!
+      while (index + 1 < count && flags[index + 1] !== 0) index++
+      used = copy(this.buffer, used, records, start, places[index + 1]!)
     }
     this.kept = this.buffer.subarray(0, used)
   }
@@ -125,14 +130,20 @@ export class RecordSieve {
 
   /** Marks the records that stay. Gives whether there is a tombstone among them. */
   private flag(bytes: Uint8Array, at: number, reader: BatchReader, count: number): boolean {
-    if (this.flags.length < count) this.flags = new Uint8Array(Math.max(count, this.flags.length * growth))
+    if (this.flags.length < count) {
+      this.flags = new Uint8Array(Math.max(count, this.flags.length * growth))
+      this.places = new Int32Array(this.flags.length + 1)
+    }
+    const { flags, places } = this
     this.keptCount = 0
     this.keptMaxTimestamp = -1
     const dropsTombstones = hasDeleteHorizon(bytes, at) && this.round.nowMs >= baseTimestampOf(bytes, at)
     let tombstones = false
     for (let index = 0; reader.next(); index++) {
       const stays = this.stays(reader, dropsTombstones)
-      this.flags[index] = stays ? 1 : 0
+      flags[index] = stays ? 1 : 0
+      places[index] = reader.recordStart
+      places[index + 1] = reader.recordEnd
       if (!stays) continue
       this.keptCount++
       if (reader.timestamp > this.keptMaxTimestamp) this.keptMaxTimestamp = reader.timestamp
@@ -148,12 +159,20 @@ export class RecordSieve {
     return map.isLast(reader.offset, reader.recordBytes, reader.keyStart, reader.keyStart + reader.keyLength)
   }
 
-  private reserve(used: number, more: number): void {
-    if (used + more <= this.buffer.length) return
-    const larger = new Uint8Array(Math.max(this.buffer.length * growth, used + more))
-    larger.set(this.buffer.subarray(0, used))
-    this.buffer = larger
+  private reserve(bytes: number): void {
+    if (bytes > this.buffer.length) this.buffer = new Uint8Array(Math.max(this.buffer.length * growth, bytes))
   }
+}
+
+/** A call of the platform costs as much as so many bytes one by one. */
+const bytesOneByOne = 48
+
+/** Gives the position behind the copy. */
+function copy(target: Uint8Array, start: number, source: Uint8Array, from: number, to: number): number {
+  const length = to - from
+  if (length > bytesOneByOne) target.set(source.subarray(from, to), start)
+  else for (let index = 0; index < length; index++) target[start + index] = source[from + index]!
+  return start + length
 }
 
 /** The header of the batch at `at` without its records: base and last offset, producer and sequence stay, and the time of its newest record. */
