@@ -1,4 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises'
+import { Prng } from '../../src/base/prng.ts'
 import { createClient } from '../../src/client/index.ts'
 import { freePorts } from '../../test/compat/kafka-broker.ts'
 import { startMillrace } from '../../test/compat/millrace-broker.ts'
@@ -32,22 +33,26 @@ export interface BesideOptions {
 }
 
 const table = 'table'
+const keyOf = (index: number): string => `key-${String(index).padStart(12, '0')}`
 const topicOf = (durability: Durability): string => `paced-${durability}`
 
 /**
- * A broker with a table that is compacted again and again while `cleaning`: a segment of one record closes each second, and the table being due at any dirty share, a round reads
- * and writes all of it. Every key is there once, so that a round keeps everything.
+ * A broker with a table that is compacted again and again while `cleaning`: a segment of some records closes each second, and the table being due at any dirty share, a round reads
+ * all of it, twice. The records are of keys all over the table, so that each of its segments loses some and is written anew.
  */
 export class CleanedBroker {
   private readonly options: BesideOptions
   private readonly broker: Awaited<ReturnType<typeof startMillrace>>
   private readonly http: string
   private readonly client: ReturnType<typeof createClient>
+  private readonly keys: number
+  private readonly random = new Prng(7)
   private readonly producer: ReturnType<CleanedBroker['client']['producer']>
   private trickle: ReturnType<typeof setInterval> | undefined
 
   private constructor (options: BesideOptions, broker: CleanedBroker['broker'], http: string) {
     this.options = options
+    this.keys = Math.ceil(options.bytes / (options.valueBytes + 30))
     this.broker = broker
     this.http = http
     this.client = createClient({ bootstrap: broker.bootstrap })
@@ -90,7 +95,7 @@ export class CleanedBroker {
   }
 
   private async fill (): Promise<void> {
-    const { bytes, valueBytes } = this.options
+    const { valueBytes } = this.options
     const admin = this.client.admin()
     const config = { 'cleanup.policy': 'compact', 'min.cleanable.dirty.ratio': '0', 'segment.ms': '1000', 'segment.bytes': String(64 << 20), durability: 'os' }
     await admin.createTopics([
@@ -98,10 +103,10 @@ export class CleanedBroker {
       ...(['os', 'fsync'] as const).map(durability => ({ name: topicOf(durability), partitions: 1, configs: { durability, 'retention.bytes': String(64 << 20) } })),
     ])
     const value = new Uint8Array(valueBytes)
-    const records = Math.ceil(bytes / (valueBytes + 30))
+    const records = this.keys
     for (let sent = 0; sent < records;) {
       const window: Promise<unknown>[] = []
-      for (; window.length < 5000 && sent < records; sent++) window.push(this.producer.send({ topic: table, key: `key-${String(sent).padStart(12, '0')}`, value }))
+      for (; window.length < 5000 && sent < records; sent++) window.push(this.producer.send({ topic: table, key: keyOf(sent), value }))
       await Promise.all(window)
     }
   }
@@ -114,7 +119,7 @@ export class CleanedBroker {
       await this.untilIdle()
       return
     }
-    this.trickle = setInterval(() => { void this.producer.send({ topic: table, key: 'trickle', value: 'v' }).catch(() => undefined) }, 100)
+    this.trickle = setInterval(() => { void this.producer.send({ topic: table, key: keyOf(this.random.below(this.keys)), value: 'v' }).catch(() => undefined) }, 100)
     await after(1500)
   }
 

@@ -8,9 +8,11 @@ import { type Timer } from '../../kernel/ports/clock.ts'
 import { type Threads } from '../../kernel/ports/threads.ts'
 import { CleanerFigures } from './core/cleaner-figures.ts'
 import { CleaningEnded, LogCleaning } from './log-cleaning.ts'
+import { type Segment } from './io/segment.ts'
 import { type LogState } from './log-state.ts'
 import { type LogWorld } from './log-world.ts'
 import { type RoundFacts, type RoundWork } from './round-work.ts'
+import { SegmentInLog } from './segment-in-log.ts'
 import { CompactionThread, ThreadEnded } from './work-aside.ts'
 import { WorkInSlices } from './work-in-slices.ts'
 
@@ -36,6 +38,9 @@ const retries = { initialMs: 30_000, maxMs: 3_600_000, multiplier: 2, jitter: 0 
 
 /** A log that is smaller is compacted on the event loop: that takes less than to start a thread. */
 const asideBytesMin = 1_048_576
+
+/** Bytes that are looked at on the event loop before others have their turn. */
+const sliceBytes = 65_536
 
 /** No wait for the budget of bytes is shorter: timers are coarse. */
 const pauseMsMin = 20
@@ -126,7 +131,7 @@ export class Cleaner implements LogCompaction {
       const beganMs = this.world.clock.monotonicMs()
       const before = log.cleanedTo
       try {
-        const report = await new LogCleaning(log, need, { ...this.options, work: facts => this.work(facts, need), pause: bytes => this.pause(bytes) }).run()
+        const report = await new LogCleaning(log, need, { ...this.options, work: (facts, pause) => this.work(log, need, facts, pause), pause: bytes => this.pause(bytes) }).run()
         this.figures.rounds(report, this.world.clock.monotonicMs() - beganMs, this.world.clock.monotonicMs())
         this.failed.delete(log)
         this.rounds.set(log, this.world.clock.wallMs())
@@ -148,8 +153,8 @@ export class Cleaner implements LogCompaction {
   }
 
   /** In a thread, where there are threads and it is worth one: that of this look for logs that are due. */
-  private work(facts: RoundFacts, { cleanBytes, dirtyBytes }: CompactionNeed): RoundWork {
-    const { compression, logger } = this.world
+  private work(log: LogState, { cleanBytes, dirtyBytes }: CompactionNeed, facts: RoundFacts, pause: (bytes: number) => Promise<void>): RoundWork {
+    const { files, compression, logger } = this.world
     const { threads } = this.options
     if (threads !== undefined && !this.hasNoThreads && cleanBytes + dirtyBytes >= asideBytesMin) {
       this.thread ??= new CompactionThread(threads, error => {
@@ -157,9 +162,9 @@ export class Cleaner implements LogCompaction {
         this.hasNoThreads = true
         logger.warn('the thread of compaction has ended; logs are compacted on the event loop from here on, until the broker is started again', { error })
       })
-      return this.thread.begin(facts)
+      return this.thread.begin(facts, pause)
     }
-    return new WorkInSlices(facts, compression, this.options.ioBytes, bytes => this.pause(bytes))
+    return new WorkInSlices(facts, { files, logger, compression, chunkBytes: this.options.ioBytes, sliceBytes, isAside: false, read: (segment: Segment) => new SegmentInLog(log, segment), pause })
   }
 
   /** Gives whether it is one. */

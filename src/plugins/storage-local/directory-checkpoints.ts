@@ -45,7 +45,13 @@ export class DirectoryCheckpoints {
   /** As the logs are now. See `CheckpointFile.stage`. */
   stage(of: CheckpointKind): () => void {
     const text = this.textOf(of)
-    return this.saysNothing(of, text) ? () => {} : this.fileOf(of).stage(text)
+    if (this.saysNothing(of, text)) return () => {}
+    const written = this.pointsIn(of)
+    const place = this.fileOf(of).stage(text)
+    return () => {
+      place()
+      written()
+    }
   }
 
   writeTopicIds(): void {
@@ -56,7 +62,10 @@ export class DirectoryCheckpoints {
   /** Off the event loop. `done` is called once, later or at once. */
   writeLater(of: CheckpointKind, done: (error: unknown) => void): void {
     if (this.saysNothing(of, this.textOf(of))) return done(undefined)
-    if (!this.topicIdsChanged) return this.begin(() => this.fileOf(of).writeLater(this.textOf(of), done), done)
+    if (!this.topicIdsChanged) {
+      this.pointsIn(of)
+      return this.begin(() => this.fileOf(of).writeLater(this.textOf(of), done), done)
+    }
     this.topicIdsChanged = false
     const failed = (error: unknown): void => {
       this.topicIdsChanged = true
@@ -70,6 +79,17 @@ export class DirectoryCheckpoints {
         this.writeLater(of, done)
       }, failed)
     }), failed)
+  }
+
+  /** The checkpoint is written as the logs are now. To be called when that is on the disk: the logs know it then. What was cut meanwhile has written another. */
+  private pointsIn(of: CheckpointKind): () => void {
+    if (of !== 'recovery points') return () => {}
+    const points = Array.from(this.found.logs.values(), ({ state }) => ({ state, truncations: state.truncations, point: state.recoveryPoint() }))
+    // Until then, and where its name is not synced, the disk has this one or the one before.
+    for (const { state, point } of points) state.pointWritten = Math.min(state.pointWritten, point)
+    return () => {
+      for (const { state, truncations, point } of points) if (state.truncations === truncations) state.pointWritten = point
+    }
   }
 
   private saysNothing(of: CheckpointKind, text: string): boolean {

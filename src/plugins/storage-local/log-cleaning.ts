@@ -1,14 +1,19 @@
 import { type CompactionNeed, segmentGroups } from '../../kernel/log/compaction-policy.ts'
 import { offsetMapBytes } from '../../kernel/log/offset-map.ts'
-import { batchHeaderBytes } from '../../kernel/record/batch-header.ts'
 import { codecNamed } from '../../kernel/record/compression-codec.ts'
 import { sumHeader } from './core/batch-sums.ts'
-import { CleanedSegment } from './io/cleaned-segment.ts'
+import { CleanedSegment, type CleanedFacts } from './io/cleaned-segment.ts'
 import { type Segment } from './io/segment.ts'
 import { type LogState } from './log-state.ts'
 import { type RoundFacts, type RoundFigures, type RoundWork } from './round-work.ts'
-import { SegmentSource, type SourceChunk } from './segment-source.ts'
+import { Suspicion } from './segment-aside.ts'
+import { SegmentInLog } from './segment-in-log.ts'
+import { SegmentSource } from './segment-source.ts'
 import { swapSegments } from './segment-swap.ts'
+import { ThreadEnded } from './work-aside.ts'
+
+/** Read at a time of what a thread has found wrong. */
+const judgedBytes = 262_144
 
 export interface CleaningOptions {
   /** `log.cleaner.dedupe.buffer.size` */
@@ -16,7 +21,7 @@ export interface CleaningOptions {
   /** `log.cleaner.io.buffer.load.factor` */
   readonly loadFactor: number
   /** Begins what is done to records, in slices or in a thread. */
-  readonly work: (facts: RoundFacts) => RoundWork
+  readonly work: (facts: RoundFacts, pause: (bytes: number) => Promise<void>) => RoundWork
   /** Waits until the budget allows more, after so many bytes; gives others their turn. Rejects with CleaningEnded when the cleaner stops. */
   readonly pause: (bytes: number) => Promise<void>
 }
@@ -43,33 +48,24 @@ export class LogCleaning {
   private readonly options: CleaningOptions
   private readonly truncations: number
   private readonly work: RoundWork
-  private memory: Uint8Array[] = []
-  private bytesRead = 0
-  private bytesWritten = 0
+  /** What has to be there for what is done now. */
+  private busy: readonly Segment[] = []
 
   constructor(log: LogState, need: CompactionNeed, options: CleaningOptions) {
     this.log = log
     this.need = need
     this.options = options
     this.truncations = log.truncations
-    this.work = options.work(this.facts())
+    this.work = options.work(this.facts(), bytes => this.pause(bytes))
   }
 
   /** Rejects with CleaningEnded, or what reading and writing failed with: what was swapped in until then stays, and the next round begins where this one did. */
   async run(): Promise<CleaningReport> {
     try {
-      this.memory = this.memoryToRead()
       return await this.round()
     } finally {
       this.work.end()
     }
-  }
-
-  private memoryToRead(): Uint8Array[] {
-    const { log, work } = this
-    const largest = log.segments.slice(0, -1).reduce((most, segment) => Math.max(most, segment.sizeBytes), batchHeaderBytes)
-    // One is read into while the other is looked at.
-    return Array.from({ length: work.readsAhead ? 2 : 1 }, () => work.memory(Math.min(largest, work.chunkBytes)))
   }
 
   private facts(): RoundFacts {
@@ -93,8 +89,14 @@ export class LogCleaning {
     this.tell(figures)
     log.cleanedTo = Math.max(log.cleanedTo, endOffset)
     log.nextHorizonMs = figures.nextHorizonMs
-    const { recordsRead, recordsKept, mapUtilization } = figures
-    return { bytesRead: this.bytesRead, bytesWritten: this.bytesWritten, recordsRead, recordsKept, mapUtilization }
+    const { bytesRead, bytesWritten, recordsRead, recordsKept, mapUtilization } = figures
+    return { bytesRead, bytesWritten, recordsRead, recordsKept, mapUtilization }
+  }
+
+  private async pause(bytes: number): Promise<void> {
+    this.check()
+    await this.options.pause(bytes)
+    this.check()
   }
 
   private tell({ unreadable }: RoundFigures): void {
@@ -106,82 +108,89 @@ export class LogCleaning {
   private async index(): Promise<void> {
     const { log, need, work } = this
     for (const segment of log.segments.filter(each => each.endOffset > need.firstDirty && each.endOffset <= need.end)) {
-      if (!await this.each(segment, ({ bytes, end }) => work.index(bytes, end))) return
-      work.reached(segment.endOffset)
-    }
-  }
-
-  /** Gives each chunk of a segment to `act`, until that says false. The next one is read meanwhile, where the work is not done on this thread. */
-  private async each(segment: Segment, act: (chunk: SourceChunk) => Promise<boolean>): Promise<boolean> {
-    const source = new SegmentSource(this.log, segment, this.memory, bytes => this.work.memory(bytes))
-    let coming = this.next(source)
-    try {
-      for (let chunk = await coming; chunk !== undefined; chunk = await coming) {
-        if (this.work.readsAhead) {
-          coming = this.next(source)
-          coming.catch(() => undefined)
-        }
-        if (!await act(chunk)) return false
-        if (!this.work.readsAhead) coming = this.next(source)
-        else await this.options.pause(chunk.end)
-      }
-      return true
-    } finally {
-      // What is read is written to memory that others use then.
-      await coming.catch(() => undefined)
+      if (!await this.with([segment], () => work.index(segment))) return
     }
   }
 
   /** Writes a group of segments anew, and puts what is left in their place. */
   private async clean(group: readonly Segment[]): Promise<void> {
-    const { log } = this
+    const { log, work } = this
     const first = group[0]!
-    const last = group.at(-1)!
-    this.check(...group)
-    const cleaned = log.guard(() => new CleanedSegment(log.world, {
-      directory: log.directory, baseOffset: first.baseOffset, endOffset: last.endOffset, intervalBytes: log.settings.indexIntervalBytes, sumHeader: sumHeader(log.world.identity.clusterId, log.id, first.baseOffset),
-    }))
+    const facts = {
+      directory: log.directory, baseOffset: first.baseOffset, endOffset: group.at(-1)!.endOffset, intervalBytes: log.settings.indexIntervalBytes,
+      sumHeader: sumHeader(log.world.identity.clusterId, log.id, first.baseOffset),
+    }
     try {
-      let changed = group.length > 1
-      for (const segment of group) changed = await this.copy(segment, segment === last, cleaned) || changed
-      if (!changed) return log.guard(() => cleaned.discard())
-      await cleaned.finish()
-      this.check(...group)
-      swapSegments(log, group, cleaned)
+      const sizeBytes = await this.with(group, () => work.clean(group, facts))
+      if (sizeBytes === undefined) return
+      swapSegments(log, group, { ...facts, sizeBytes })
     } catch (error) {
       const told = log.home.fault(error)
-      if (log.failure === undefined) log.guard(() => cleaned.discard())
+      if (log.failure === undefined) await this.discard(facts)
       throw told
+    }
+    await this.swapped()
+  }
+
+  /** The last names of a swap reach the disk. What is in memory goes by them: where they do not the directory goes out of service. */
+  private async swapped(): Promise<void> {
+    const { log, work } = this
+    try {
+      await work.swapped(log.directory)
+    } catch (error) {
+      if (log.failure !== undefined) return
+      // Its thread is no more.
+      if (error instanceof ThreadEnded) log.wholly(() => log.world.files.syncDirectory(log.directory))
+      throw error instanceof ThreadEnded ? error : log.home.fail(error)
     }
   }
 
-  /** Gives whether anything is not as it was. */
-  private async copy(segment: Segment, isLast: boolean, cleaned: CleanedSegment): Promise<boolean> {
-    let changed = false
-    await this.each(segment, async ({ bytes, end, position }) => {
-      const left = await this.work.compact(bytes, end, isLast && position + end === segment.sizeBytes)
-      changed ||= left.changed
-      for (const batch of left.batches) cleaned.append(batch)
-      const before = cleaned.sizeBytes
-      cleaned.write()
-      this.bytesWritten += cleaned.sizeBytes - before
-      if (cleaned.isDue) await cleaned.sync()
-      return true
-    })
-    return changed
+  private async discard(facts: CleanedFacts): Promise<void> {
+    const { log, work } = this
+    try {
+      await work.discard(facts)
+    } catch (error) {
+      if (!(error instanceof ThreadEnded)) throw log.home.fault(error)
+      log.guard(() => CleanedSegment.discard(log.world.files, facts))
+    }
   }
 
-  private async next(source: SegmentSource): Promise<SourceChunk | undefined> {
+  /** What is done with segments that have to be there until it is over. */
+  private async with<T>(segments: readonly Segment[], act: () => Promise<T>): Promise<T> {
+    this.busy = segments
+    try {
+      this.check()
+      const result = await act()
+      this.check()
+      return result
+    } catch (error) {
+      // What a file says that is gone, or was cut, is no failure.
+      this.check()
+      if (error instanceof Suspicion) await this.judge(segments.find(({ baseOffset }) => baseOffset === error.baseOffset)!, error)
+      throw error
+    } finally {
+      this.busy = []
+    }
+  }
+
+  /** What a thread has found wrong is read here, where damage is told and known. */
+  private async judge(segment: Segment, { position, reason }: Suspicion): Promise<never> {
+    const { log } = this
+    const { isKept } = segment.sums
+    if (!log.suspects(segment, position)) throw log.damaged(segment, position, reason)
+    const source = new SegmentSource(new SegmentInLog(log, segment), new Uint8Array(Math.min(judgedBytes, segment.sizeBytes)))
+    for (let chunk = await source.next(); chunk !== undefined; chunk = await source.next()) await this.pause(chunk.end)
     this.check()
-    const chunk = await source.next()
-    this.bytesRead += chunk?.end ?? 0
-    return chunk
+    segment.prove(0, segment.sizeBytes)
+    // Else it was its checksums that were wrong, and that has been said.
+    if (segment.sums.isKept === isKept) log.cleared({ segment, position, reason })
+    throw new CleaningEnded('a segment was read wrong, and right when it was read once more')
   }
 
   /** Whether all is still as it was when the round began, but for what it has swapped itself. */
-  private check(...segments: readonly Segment[]): void {
+  private check(): void {
     const { log } = this
     if (log.failure !== undefined || log.truncations !== this.truncations || !log.settings.compact) throw new CleaningEnded('the log was closed, cut, or is compacted no longer')
-    if (segments.some(segment => segment.released)) throw new CleaningEnded('a segment was deleted')
+    if (this.busy.some(segment => segment.released)) throw new CleaningEnded('a segment was deleted')
   }
 }

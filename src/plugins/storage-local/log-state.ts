@@ -50,6 +50,8 @@ export class LogState {
   flushed = 0
   /** The records below are known to be on the disk. */
   synced = 0
+  /** The recovery point on the disk is here or above. */
+  pointWritten = 0
   sizeBytes = 0
   /** What lies below was compacted; the rest is dirty. */
   cleanedTo = 0

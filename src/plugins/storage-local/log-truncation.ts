@@ -97,6 +97,7 @@ function prepare(log: LogState, { start, end, cut, producers }: Plan, kinds: rea
 
 function carryOut(log: LogState, { start, end, cut, producers }: Plan, { bounds, logStart, empty }: Prepared): void {
   log.truncations++
+  log.pointWritten = 0
   for (const place of bounds) place()
   if (cut !== undefined) cutAt(log, cut)
   else beginAnew(log, start, empty!)

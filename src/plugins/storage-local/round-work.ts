@@ -1,4 +1,6 @@
 import { type BatchCompactor, type RewriteOptions } from '../../kernel/log/compaction-round.ts'
+import { type CleanedFacts } from './io/cleaned-segment.ts'
+import { type Segment } from './io/segment.ts'
 
 /** What a round of compaction goes by, as data. */
 export interface RoundFacts {
@@ -21,42 +23,35 @@ export interface RoundFigures {
   readonly endOffset: number
   readonly mapUtilization: number
   readonly nextHorizonMs: number
+  readonly bytesRead: number
+  readonly bytesWritten: number
   readonly recordsRead: number
   readonly recordsKept: number
   /** Batches that were left as they are, for their records cannot be read. */
   readonly unreadable: number
 }
 
-export const figuresOf = (map: { readonly endOffset: number, readonly utilization: number }, compactor: BatchCompactor): RoundFigures => ({
-  endOffset: map.endOffset, mapUtilization: map.utilization, nextHorizonMs: compactor.sieve.nextHorizonMs,
+export const figuresOf = (map: { readonly endOffset: number, readonly utilization: number }, compactor: BatchCompactor, bytes: Pick<RoundFigures, 'bytesRead' | 'bytesWritten'>): RoundFigures => ({
+  endOffset: map.endOffset, mapUtilization: map.utilization, nextHorizonMs: compactor.sieve.nextHorizonMs, ...bytes,
   recordsRead: compactor.sieve.recordsRead, recordsKept: compactor.sieve.recordsKept, unreadable: compactor.unreadable,
 })
 
-/** What is left of some batches. */
-export interface Compacted {
-  /** Whole batches, in order. Until the next call. */
-  readonly batches: readonly Uint8Array[]
-  /** Whether anything is not as it was. */
-  readonly changed: boolean
-}
-
 /**
- * What one round does to records: their keys are put into a table, and then records go that were overtaken. All that takes a processor's time; the files are the
- * caller's. One call at a time.
+ * What one round does to the segments of its log, which are `S`: their keys are put into a table, and then they are written anew without the records that were overtaken. All that
+ * takes time; names are the caller's. One call at a time. What it fails with is said of the call; what it has written by then is for `discard`.
  */
-export interface RoundWork {
-  /** So many bytes are given at a time, but for larger batches. */
-  readonly chunkBytes: number
-  /** Whether the caller may read on while a call is under way. */
-  readonly readsAhead: boolean
-  /** Memory for what is given. */
-  memory(bytes: number): Uint8Array
-  /** Puts the keys of whole batches in `bytes[0, end)` into the table; false when it is full. */
-  index(bytes: Uint8Array, end: number): Promise<boolean>
-  /** All records below `offset` are in the table. */
-  reached(offset: number): void
-  /** What is left of the whole batches in `bytes[0, end)`. `keepsLast`: the last one stays, be it empty. */
-  compact(bytes: Uint8Array, end: number, keepsLast: boolean): Promise<Compacted>
+export interface RoundWork<S = Segment> {
+  /** Puts the keys of a segment into the table; false when that is full. */
+  index(segment: S): Promise<boolean>
+  /**
+   * Writes what is left of a run of segments under names that do not count, durable but for those, and gives how large it is: undefined where there is nothing to write, for a single
+   * segment stays as it is.
+   */
+  clean(group: readonly S[], facts: CleanedFacts): Promise<number | undefined>
+  /** What `clean` has written is not wanted. */
+  discard(facts: CleanedFacts): Promise<void>
+  /** It has taken the place of the segments: makes that durable. */
+  swapped(directory: string): Promise<void>
   figures(): Promise<RoundFigures>
   /** Nothing more is asked. */
   end(): void

@@ -1,8 +1,24 @@
 import { batchBytesOf, batchHeaderBytes, crcValid, lastOffsetOf, magicOf } from '../../kernel/record/batch-header.ts'
+import { type File } from '../../kernel/ports/file-system.ts'
+import { type HeaderCheck } from './io/batch-scan.ts'
 import { offsetProblem } from './io/index-file.ts'
-import { type Segment } from './io/segment.ts'
-import { type LogState } from './log-state.ts'
-import { Doubt } from './second-look.ts'
+
+/** A closed segment that is read through: in its log, or in a thread that knows its file alone. */
+export interface ReadSegment {
+  readonly baseOffset: number
+  readonly endOffset: number
+  readonly sizeBytes: number
+  /** Not once it was deleted or cut: then nothing more of it is read. */
+  readonly isThere: boolean
+  readonly check: HeaderCheck
+  /** Its file; every `use` is followed by a `done`. */
+  use(): File
+  done(): void
+  /** The batch at a position is as it was written. */
+  right(position: number): void
+  /** It is not, by this read; `end`: where what is before it ends. Throws what ends the reading; else it is read once more. */
+  wrong(position: number, reason: string, end: number): void
+}
 
 /** Whole batches of a segment, in memory. */
 export interface SourceChunk {
@@ -13,60 +29,43 @@ export interface SourceChunk {
   readonly position: number
 }
 
-/**
- * Reads the batches of a closed segment one chunk after another, off the event loop, each batch checked against its checksum and its CRC: what is wrong by two reads is told as
- * damage and ends it with MR_LOG_ROTTEN.
- */
+/** Reads the batches of a closed segment one chunk after another, each batch checked against its checksum and its CRC. */
 export class SegmentSource {
-  private readonly log: LogState
-  private readonly segment: Segment
-  private readonly memory: Uint8Array[]
-  private readonly more: (bytes: number) => Uint8Array
-  private buffer: Uint8Array
-  private position: number
+  /** What is read into: it grows for a batch that does not fit. */
+  buffer: Uint8Array
+  private readonly segment: ReadSegment
+  private position = 0
   private end: number
-  private doubt: Doubt | undefined
-  private readonly truncations: number
 
-  /** `memory` is read into in turn; `more` gives a larger piece for a batch that does not fit, which takes the place of the smaller one. */
-  constructor(log: LogState, segment: Segment, memory: Uint8Array[], more: (bytes: number) => Uint8Array) {
-    this.log = log
+  constructor(segment: ReadSegment, buffer: Uint8Array) {
     this.segment = segment
-    this.memory = memory
-    this.more = more
-    this.buffer = memory[0]!
-    this.position = 0
+    this.buffer = buffer
     this.end = segment.baseOffset
-    this.truncations = segment.truncations
   }
 
-  /** Undefined at the end of the segment, and when that was deleted or cut. The bytes are valid for as many calls more as there are pieces of memory. */
+  /** Undefined at the end of the segment, and when that was deleted or cut. The bytes are valid until the next call. */
   async next(): Promise<SourceChunk | undefined> {
     const { segment } = this
-    while (this.position < segment.sizeBytes && this.isThere) {
+    while (this.position < segment.sizeBytes && segment.isThere) {
       const { position } = this
       const read = await this.read()
-      if (!this.isThere) return undefined
+      if (!segment.isThere) return undefined
       const end = this.checked(read)
       if (end > 0) {
         this.position += end
-        const bytes = this.buffer
-        this.buffer = this.memory[(this.memory.indexOf(bytes) + 1) % this.memory.length]!
-        return { bytes, end, position }
+        return { bytes: this.buffer, end, position }
       }
-      if (end < 0) this.buffer = this.memory[this.memory.indexOf(this.buffer)] = this.more(-end)
+      if (end < 0) this.buffer = new Uint8Array(-end)
     }
     return undefined
   }
 
-  private get isThere(): boolean { return !this.segment.released && this.segment.truncations === this.truncations }
-
   private read(): Promise<number> {
     const { segment, buffer, position } = this
-    const file = segment.handle.use()
+    const file = segment.use()
     return new Promise((resolve, reject) => {
       file.readLater(buffer, 0, Math.min(buffer.length, segment.sizeBytes - position), position, (error, read) => {
-        segment.handle.done()
+        segment.done()
         if (error === undefined) resolve(read)
         else reject(error as Error)
       })
@@ -87,7 +86,7 @@ export class SegmentSource {
         return at > 0 ? at : -size
       }
       if (!crcValid(buffer, at)) return this.wrong(at, 'the CRC of the batch does not match')
-      if (this.doubt?.position === this.position + at) this.log.cleared(this.doubt)
+      segment.right(this.position + at)
       this.end = lastOffsetOf(buffer, at) + 1
       at += size
     }
@@ -102,12 +101,9 @@ export class SegmentSource {
     return offsetProblem({ bytes: buffer, at }, this.end, segment.baseOffset)
   }
 
-  /** What is before it is given first, if anything is; then it is read once more. */
+  /** What is before it is given first, if anything is. */
   private wrong(at: number, reason: string): number {
-    if (at > 0) return at
-    const { log, segment, position } = this
-    if (this.doubt?.position === position || !log.suspects(segment, position)) throw log.damaged(segment, position, reason, this.end)
-    this.doubt = new Doubt(segment, position, reason)
-    return 0
+    if (at === 0) this.segment.wrong(this.position, reason, this.end)
+    return at
   }
 }

@@ -1,4 +1,4 @@
-import { type CleanedSegment, cleanedSuffixes } from './io/cleaned-segment.ts'
+import { besideCleaned, cleanedPath, type CleanedFacts } from './io/cleaned-segment.ts'
 import { type Segment } from './io/segment.ts'
 import { segmentSuffixes } from './core/segment-name.ts'
 import { type LogState } from './log-state.ts'
@@ -7,32 +7,30 @@ import { type LogState } from './log-state.ts'
  * Puts a compacted segment in the place of a run of closed ones that lie next to each other, wholly below the recovery point. A power cut may leave the names on either side of
  * a sync or neither, even of one rename, but for the target of a rename, which is the old file or the new one:
  *
+ *   all of it is on the disk, the `.log` as `.cleaned`, what is beside it as `.swap`    a start removes both: the `.sum.swap` does not fit the `.log` that is there
  *   the recovery point is on the disk                     below it a start expects gaps, and puts nothing of the redo log back
- *   `.cleaned` becomes `.swap`; synced                     a start removes what is `.cleaned`; a whole `.log.swap` it puts in place, and goes on as here
- *   `.log.swap` takes the name of the first old one; synced    the other `.swap` files say that there is more to do
+ *   `.log.cleaned` takes the name of the first old one; synced    the `.swap` files say that there is more to do, the `.sum.swap` to which `.log`
  *   the other old segments, and what is beside the first, become `.deleted`; synced
- *   the other `.swap` files take their names; synced
+ *   the `.swap` files take their names; synced, by the caller: until it is, a start does this step again
  *
  * So at each moment the old segments are there, or the new one, with a sign beside it that some of those that it replaces may still be there. `finishSwaps` goes by that, once it has proven
- * the new one by its `.sum.swap`. What fails before the new one takes its name is undone, and the caller discards what is still `.cleaned`; what fails then takes the directory out of service, for what is in memory is no longer what is in the files.
+ * the new one by its `.sum.swap`. What fails before the new one takes its name changes nothing, and the caller discards what was written; what fails then takes the directory out of service, for what is in memory is no longer what is in the files.
  * The old files are freed after `file.delete.delay.ms`, the first one's `.log` when nobody has it open; a read that is under way finds its segment released,
- * and begins anew. Gives the new segment.
+ * and begins anew.
  */
-export function swapSegments(log: LogState, replaced: readonly Segment[], cleaned: CleanedSegment): Segment {
+export function swapSegments(log: LogState, replaced: readonly Segment[], cleaned: CleanedFacts & { readonly sizeBytes: number }): void {
   const first = replaced[0]!
   const endOffset = replaced.at(-1)!.endOffset
   const index = log.segments.indexOf(first)
-  return log.guard(() => {
+  log.guard(() => {
     const { files } = log.world
-    log.home.writeCheckpoint('recovery points')
-    nameSwap(log, first, cleaned)
+    if (log.pointWritten < endOffset) log.home.writeCheckpoint('recovery points')
     const hidden = log.wholly(() => {
-      files.rename(`${first.path('.log')}.swap`, first.path('.log'))
+      files.rename(cleanedPath(cleaned, '.log'), first.path('.log'))
       files.syncDirectory(log.directory)
       const paths = replaced.flatMap(segment => hide(log, segment, segment === first))
       files.syncDirectory(log.directory)
-      for (const suffix of cleanedSuffixes) if (suffix !== '.log') files.rename(`${first.path(suffix)}.swap`, first.path(suffix))
-      files.syncDirectory(log.directory)
+      for (const suffix of besideCleaned) files.rename(cleanedPath(cleaned, suffix, '.swap'), first.path(suffix))
       return paths
     })
     const opened = log.segmentOfBytes(first.baseOffset, { sizeBytes: cleaned.sizeBytes, endOffset })
@@ -44,25 +42,7 @@ export function swapSegments(log: LogState, replaced: readonly Segment[], cleane
     log.segments.splice(index, replaced.length, opened)
     log.sizeBytes += cleaned.sizeBytes - replaced.reduce((sum, segment) => sum + segment.sizeBytes, 0)
     free(log, hidden)
-    return opened
   })
-}
-
-/** Where that fails nothing is left of it: a swap that nobody wants any more would put records back that are cut away by then. */
-function nameSwap(log: LogState, first: Segment, cleaned: CleanedSegment): void {
-  const { files } = log.world
-  try {
-    for (const suffix of cleanedSuffixes) files.rename(cleaned.path(suffix), `${first.path(suffix)}.swap`)
-    files.syncDirectory(log.directory)
-  } catch (error) {
-    const told = log.home.fault(error)
-    if (log.failure === undefined) log.wholly(() => undoSwap(log, first))
-    throw told
-  }
-}
-
-function undoSwap(log: LogState, first: Segment): void {
-  for (const suffix of [...cleanedSuffixes].reverse()) log.world.files.remove(`${first.path(suffix)}.swap`)
 }
 
 /** Takes the files of a segment out of sight; of the first one what is beside it, for its name is the new one's. Producers at its beginning are those at the beginning of the new one. */

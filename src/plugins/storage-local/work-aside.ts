@@ -1,44 +1,45 @@
 import { assert } from '../../base/assert.ts'
 import { threadModule } from '../../base/thread-module.ts'
-import { batchBytesOf } from '../../kernel/record/batch-header.ts'
+import { MillraceError } from '../../kernel/errors/index.ts'
 import { type Thread, type Threads } from '../../kernel/ports/threads.ts'
-import { type Compacted, type RoundFacts, type RoundFigures, type RoundWork } from './round-work.ts'
-import { type FromWorker, type ToWorker } from './work-messages.ts'
-
-/**
- * Bytes that are given to the thread at a time. What this thread does with them before and after (their checksums, and the write) keeps its event loop for some
- * 100 µs.
- */
-const chunkBytes = 262_144
+import { type CleanedFacts } from './io/cleaned-segment.ts'
+import { type Segment } from './io/segment.ts'
+import { type RoundFacts, type RoundFigures, type RoundWork } from './round-work.ts'
+import { type SegmentAsideFacts, Suspicion } from './segment-aside.ts'
+import { type FromWorker, type ToWorker, type WorkerFailure } from './work-messages.ts'
 
 /** The thread ended in the middle of a round. */
 export class ThreadEnded extends Error {
   override readonly name = 'ThreadEnded'
 }
 
+/** Waits after so many bytes. Rejects where the round is to end. */
+type Pause = (bytes: number) => Promise<void>
+
 /** A thread that does the work of rounds, one round at a time. */
 export class CompactionThread {
   private readonly thread: Thread
-  private readonly waiting: { readonly resolve: (answer: FromWorker) => void, readonly reject: (error: unknown) => void }[] = []
+  private waiting: { readonly resolve: (answer: FromWorker) => void, readonly reject: (error: unknown) => void } | undefined
   private ended: ThreadEnded | undefined
+  private pause: Pause = () => Promise.resolve()
+  private rounds = 0
+  /** Why it was told to stop. */
+  private reason: { readonly error: unknown } | undefined
 
   /** `onEnd`: it has ended by itself, and does no more. */
   constructor(threads: Threads, onEnd: (error: unknown) => void) {
     const module = threadModule(import.meta.url, 'plugins/storage-local/compaction-thread')
-    this.thread = threads.start(module, message => {
-      const answer = message as FromWorker
-      const asked = this.waiting.shift()
-      assert(asked !== undefined, 'the thread of compaction says what it was asked')
-      if (answer.type === 'failed') asked.reject(answer.error)
-      else asked.resolve(answer)
-    }, error => {
+    this.thread = threads.start(module, message => { this.take(message as FromWorker) }, error => {
       if (this.ended !== undefined) return
       this.end()
       onEnd(error)
     })
   }
 
-  begin(facts: RoundFacts): RoundWork {
+  begin(facts: RoundFacts, pause: Pause): RoundWork {
+    this.pause = pause
+    this.reason = undefined
+    this.rounds++
     this.post({ type: 'begin', facts })
     return new WorkAside(this)
   }
@@ -54,72 +55,77 @@ export class CompactionThread {
   }
 
   ask<T extends FromWorker['type']>(message: ToWorker, _answered: T): Promise<Extract<FromWorker, { readonly type: T }>> {
+    assert(this.waiting === undefined, 'one thing at a time is asked of the thread of compaction')
     return new Promise((resolve, reject) => {
       if (this.ended !== undefined) return reject(this.ended)
-      this.waiting.push({ resolve: answer => { resolve(answer as Extract<FromWorker, { readonly type: T }>) }, reject })
+      this.waiting = { resolve: answer => { resolve(answer as Extract<FromWorker, { readonly type: T }>) }, reject }
       this.post(message)
     })
   }
 
+  private take(answer: FromWorker): void {
+    if (answer.type === 'progress') return void this.progress(answer.bytes)
+    const asked = this.waiting
+    assert(asked !== undefined, 'the thread of compaction says what it was asked')
+    this.waiting = undefined
+    if (answer.type === 'failed') asked.reject(this.errorOf(answer))
+    else asked.resolve(answer)
+  }
+
+  private async progress(bytes: number): Promise<void> {
+    const { rounds } = this
+    try {
+      await this.pause(bytes)
+      if (this.rounds === rounds) this.post({ type: 'go' })
+    } catch (error) {
+      if (this.rounds !== rounds) return
+      this.reason ??= { error }
+      this.post({ type: 'stop' })
+    }
+  }
+
+  /** Errors come as copies, without what makes them known. */
+  private errorOf({ error, coded, suspicion, stopped }: WorkerFailure): unknown {
+    if (stopped === true && this.reason !== undefined) return this.reason.error
+    if (suspicion !== undefined) return new Suspicion(suspicion, suspicion.position, suspicion.reason)
+    return coded === undefined ? error : new MillraceError(coded.code, coded.details, error)
+  }
+
   private end(): void {
     this.ended ??= new ThreadEnded('the thread of compaction has ended')
-    for (const { reject } of this.waiting.splice(0)) reject(this.ended)
+    this.waiting?.reject(this.ended)
+    this.waiting = undefined
   }
 }
 
-/** The work of a round in a thread of its own; it shares the memory of what is read and of what is to be written. */
+/** The work of a round in a thread of its own, which has the files open for itself. */
 class WorkAside implements RoundWork {
-  readonly chunkBytes = chunkBytes
-  readonly readsAhead = true
   private readonly thread: CompactionThread
-  private readonly ids = new Map<Uint8Array, number>()
-  /** As large as the largest piece that is given. */
-  private target: Uint8Array = new Uint8Array(0)
 
   constructor(thread: CompactionThread) {
     this.thread = thread
   }
 
-  memory(bytes: number): Uint8Array {
-    if (bytes > this.target.length) this.target = this.shared(bytes)
-    return this.shared(bytes)
+  async index(segment: Segment): Promise<boolean> {
+    return (await this.thread.ask({ type: 'index', segment: asideFacts(segment) }, 'indexed')).isWhole
   }
 
-  async index(bytes: Uint8Array, end: number): Promise<boolean> {
-    return (await this.thread.ask({ type: 'index', memory: this.idOf(bytes), end }, 'indexed')).isWhole
+  async clean(group: readonly Segment[], facts: CleanedFacts): Promise<number | undefined> {
+    return (await this.thread.ask({ type: 'clean', group: group.map(asideFacts), facts }, 'cleaned')).sizeBytes
   }
 
-  reached(offset: number): void { this.thread.post({ type: 'reached', offset }) }
+  async discard(facts: CleanedFacts): Promise<void> { await this.thread.ask({ type: 'discard', facts }, 'discarded') }
 
-  async compact(bytes: Uint8Array, end: number, keepsLast: boolean): Promise<Compacted> {
-    const { left } = await this.thread.ask({ type: 'compact', memory: this.idOf(bytes), end, keepsLast, target: this.idOf(this.target) }, 'compacted')
-    if (left === 'as it was') return { batches: batchesOf(bytes, end), changed: false }
-    return { batches: typeof left === 'number' ? batchesOf(this.target, left) : batchesOf(left, left.length), changed: true }
-  }
+  async swapped(directory: string): Promise<void> { await this.thread.ask({ type: 'swapped', directory }, 'durable') }
 
   async figures(): Promise<RoundFigures> {
     return (await this.thread.ask({ type: 'figures' }, 'figures')).figures
   }
 
   end(): void { this.thread.post({ type: 'end' }) }
-
-  private shared(bytes: number): Uint8Array {
-    const memory = new Uint8Array(new SharedArrayBuffer(bytes))
-    const id = this.ids.size
-    this.ids.set(memory, id)
-    this.thread.post({ type: 'memory', id, bytes: memory })
-    return memory
-  }
-
-  private idOf(bytes: Uint8Array): number {
-    const id = this.ids.get(bytes)
-    assert(id !== undefined, 'what is given lies in memory of this work')
-    return id
-  }
 }
 
-function batchesOf(bytes: Uint8Array, end: number): Uint8Array[] {
-  const batches: Uint8Array[] = []
-  for (let at = 0; at < end; at += batchBytesOf(bytes, at)) batches.push(bytes.subarray(at, at + batchBytesOf(bytes, at)))
-  return batches
+function asideFacts(segment: Segment): SegmentAsideFacts {
+  const { baseOffset, endOffset, sizeBytes, trustedFrom, sums: { header } } = segment
+  return { path: segment.path('.log'), sumPath: segment.path('.sum'), sumHeader: header, baseOffset, endOffset, sizeBytes, trustedFrom }
 }

@@ -1,26 +1,37 @@
+import { type ErrorCode, type ErrorDetails } from '../../kernel/errors/index.ts'
+import { type CleanedFacts } from './io/cleaned-segment.ts'
 import { type RoundFacts, type RoundFigures } from './round-work.ts'
+import { type SegmentAsideFacts } from './segment-aside.ts'
 
-/** What the thread of compaction is told. Memory is shared, and named by a number. */
+/** What the thread of compaction is told. `index`, `clean`, `discard`, `swapped` and `figures` are answered, once each; `go` and `stop` answer a `progress`. */
 export type ToWorker =
   | { readonly type: 'begin', readonly facts: RoundFacts }
-  | { readonly type: 'memory', readonly id: number, readonly bytes: Uint8Array }
-  | { readonly type: 'index', readonly memory: number, readonly end: number }
-  | { readonly type: 'reached', readonly offset: number }
-  | { readonly type: 'compact', readonly memory: number, readonly end: number, readonly keepsLast: boolean, readonly target: number }
+  | { readonly type: 'index', readonly segment: SegmentAsideFacts }
+  | { readonly type: 'clean', readonly group: readonly SegmentAsideFacts[], readonly facts: CleanedFacts }
+  | { readonly type: 'discard', readonly facts: CleanedFacts }
   | { readonly type: 'figures' }
+  | { readonly type: 'go' }
+  | { readonly type: 'stop' }
+  | { readonly type: 'swapped', readonly directory: string }
   | { readonly type: 'end' }
 
-/** Whether it is answered: these are, once each, in their order. What the others fail with is the answer to the next of these. */
-export function isQuestion({ type }: ToWorker): boolean {
-  return type === 'index' || type === 'compact' || type === 'figures'
-}
-
 /**
- * `compacted`: what is left is in the target, `bytes` of it, or in an array of its own where that is too small; `as it was` where nothing goes.
- * `failed`: there was no memory, or it is a defect of this program; the round is over.
+ * `progress`: it has worked through so many bytes, and goes on with as many before it waits for the answer. `failed`: with an error of the table in `coded`, or with a suspicion of a segment; `stopped`: it
+ * was told to. Else there was no memory, or it is a defect of this program.
  */
 export type FromWorker =
+  | { readonly type: 'progress', readonly bytes: number }
   | { readonly type: 'indexed', readonly isWhole: boolean }
-  | { readonly type: 'compacted', readonly left: 'as it was' | number | Uint8Array }
+  | { readonly type: 'cleaned', readonly sizeBytes: number | undefined }
+  | { readonly type: 'discarded' }
+  | { readonly type: 'durable' }
   | { readonly type: 'figures', readonly figures: RoundFigures }
-  | { readonly type: 'failed', readonly error: unknown }
+  | WorkerFailure
+
+export interface WorkerFailure {
+  readonly type: 'failed'
+  readonly error: unknown
+  readonly coded?: { readonly code: ErrorCode, readonly details: ErrorDetails }
+  readonly suspicion?: { readonly baseOffset: number, readonly position: number, readonly reason: string }
+  readonly stopped?: boolean
+}

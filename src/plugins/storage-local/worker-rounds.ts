@@ -1,115 +1,144 @@
 import { assert } from '../../base/assert.ts'
-import { BatchCompactor, compactInline, indexBatch, isIndexed, recordsOfBatch } from '../../kernel/log/compaction-round.ts'
-import { OffsetMap } from '../../kernel/log/offset-map.ts'
+import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
-import { batchBytesOf } from '../../kernel/record/batch-header.ts'
-import { BatchReader } from '../../kernel/record/batch-reader.ts'
-import { figuresOf, type RoundFacts } from './round-work.ts'
-import { isQuestion, type FromWorker, type ToWorker } from './work-messages.ts'
+import { type FileSystem } from '../../kernel/ports/file-system.ts'
+import { CleanedSegment } from './io/cleaned-segment.ts'
+import { type RoundFacts } from './round-work.ts'
+import { SegmentAside, type SegmentAsideFacts, Suspicion } from './segment-aside.ts'
+import { WorkInSlices } from './work-in-slices.ts'
+import { type FromWorker, type ToWorker, type WorkerFailure } from './work-messages.ts'
 
-/** What the thread of compaction does with what it is told: the work of one round after another. */
+/** Bytes that are read at a time: they stay in the caches of a processor until they are written. */
+const chunkBytes = 524_288
+
+/** Bytes from one progress to the next. */
+const sliceBytes = 1_048_576
+
+type Question = 'index' | 'clean' | 'discard' | 'swapped' | 'figures'
+
+class Stopped extends Error {}
+
+export interface WorkerWorld {
+  readonly files: FileSystem
+  readonly compression: Compression
+}
+
+/** What the thread of compaction does with what it is told: the work of one round after another, with files of its own. */
 export class WorkerRounds {
-  private readonly compression: Compression
+  private readonly world: WorkerWorld
   private readonly tell: (message: FromWorker) => void
-  private round: WorkerRound | undefined
+  private round: WorkInSlices<SegmentAsideFacts> | undefined
+  private opened: SegmentAside[] = []
   /** What ended the round: told to all that is asked of it. */
   private failure: { readonly error: unknown } | undefined
+  private isStopped = false
+  /** A progress was told and is not answered yet. */
+  private isWaited = false
+  private goOn: (() => void) | undefined
 
-  constructor(compression: Compression, tell: (message: FromWorker) => void) {
-    this.compression = compression
+  constructor(world: WorkerWorld, tell: (message: FromWorker) => void) {
+    this.world = world
     this.tell = tell
   }
 
   take(message: ToWorker): void {
-    try {
-      this.act(message)
-    } catch (error) {
-      this.round = undefined
-      this.failure = { error }
+    switch (message.type) {
+      case 'begin': return this.begin(message.facts)
+      case 'go':
+      case 'stop': return this.answered(message.type === 'stop')
+      case 'end':
+        this.close()
+        this.round = this.failure = undefined
+        return
+      default: void this.answer(message)
     }
-    if (this.failure !== undefined && isQuestion(message)) this.tell({ type: 'failed', error: this.failure.error })
   }
 
-  private act(message: ToWorker): void {
-    if (message.type === 'begin' || message.type === 'end') {
-      // The memory of the round before is free when that of the next is taken.
-      this.round = this.failure = undefined
-      if (message.type === 'begin') this.round = new WorkerRound(message.facts, this.compression)
-      return
+  private begin(facts: RoundFacts): void {
+    const { files, compression } = this.world
+    // The memory of the round before is free when that of the next is taken.
+    this.round = this.failure = undefined
+    this.isStopped = this.isWaited = false
+    try {
+      this.round = new WorkInSlices(facts, {
+        files, compression, logger: { warn: () => {} }, chunkBytes, sliceBytes, isAside: true, read: segment => this.opens(segment), pause: bytes => this.pause(bytes),
+      })
+    } catch (error) {
+      this.failure = { error }
     }
-    if (this.failure !== undefined) return
-    assert(this.round !== undefined, 'a round is begun before anything is asked of it')
-    const answer = this.round.take(message)
-    if (answer !== undefined) this.tell(answer)
+  }
+
+  private opens(facts: SegmentAsideFacts): SegmentAside {
+    const segment = new SegmentAside(this.world.files, facts)
+    this.opened.push(segment)
+    return segment
+  }
+
+  private close(): void {
+    for (const segment of this.opened.splice(0)) segment.close()
+  }
+
+  private async answer(message: Extract<ToWorker, { readonly type: Question }>): Promise<void> {
+    if (this.failure === undefined || message.type === 'discard') {
+      try {
+        return this.tell(await this.act(message))
+      } catch (error) {
+        this.round = undefined
+        this.failure ??= { error }
+        this.close()
+      }
+    }
+    this.tell(failureOf(this.failure!.error))
+  }
+
+  private async act(message: Extract<ToWorker, { readonly type: Question }>): Promise<FromWorker> {
+    const { round } = this
+    switch (message.type) {
+      case 'discard':
+        this.close()
+        CleanedSegment.discard(this.world.files, message.facts)
+        return { type: 'discarded' }
+      case 'index': {
+        const isWhole = await existing(round).index(message.segment)
+        this.close()
+        return { type: 'indexed', isWhole }
+      }
+      case 'clean': return { type: 'cleaned', sizeBytes: await existing(round).clean(message.group, message.facts) }
+      case 'swapped':
+        // What was replaced is freed by this.
+        this.close()
+        await existing(round).swapped(message.directory)
+        return { type: 'durable' }
+      case 'figures': return { type: 'figures', figures: await existing(round).figures() }
+    }
+  }
+
+  /** Tells how far it is, and waits for the answer to what was told before. */
+  private async pause(bytes: number): Promise<void> {
+    if (this.isWaited) await new Promise<void>(resolve => { this.goOn = resolve })
+    if (this.isStopped) throw new Stopped()
+    this.isWaited = true
+    this.tell({ type: 'progress', bytes })
+  }
+
+  private answered(stops: boolean): void {
+    this.isWaited = false
+    this.isStopped ||= stops
+    this.goOn?.()
+    this.goOn = undefined
   }
 }
 
-class WorkerRound {
-  private readonly facts: RoundFacts
-  private readonly compression: Compression
-  private readonly memory: Uint8Array[] = []
-  private readonly reader = new BatchReader()
-  private readonly map: OffsetMap
-  private readonly compactor: BatchCompactor
+function existing(round: WorkInSlices<SegmentAsideFacts> | undefined): WorkInSlices<SegmentAsideFacts> {
+  assert(round !== undefined, 'a round is begun before anything is asked of it')
+  return round
+}
 
-  constructor(facts: RoundFacts, compression: Compression) {
-    this.facts = facts
-    this.compression = compression
-    this.map = new OffsetMap({ bytes: facts.mapBytes, ...facts })
-    this.compactor = new BatchCompactor({ map: this.map, ...facts }, facts.rewrite)
-  }
-
-  take(message: Exclude<ToWorker, { readonly type: 'begin' | 'end' }>): FromWorker | undefined {
-    switch (message.type) {
-      case 'memory':
-        this.memory[message.id] = message.bytes
-        return undefined
-      case 'reached':
-        this.map.reached(message.offset)
-        return undefined
-      case 'index': return { type: 'indexed', isWhole: this.index(this.memoryOf(message.memory), message.end) }
-      case 'compact': return { type: 'compacted', left: this.compact(this.memoryOf(message.memory), message.end, message.keepsLast, this.memoryOf(message.target)) }
-      case 'figures': return { type: 'figures', figures: figuresOf(this.map, this.compactor) }
-    }
-  }
-
-  private memoryOf(id: number): Uint8Array {
-    const bytes = this.memory[id]
-    assert(bytes !== undefined, 'memory is made known before it is used')
-    return bytes
-  }
-
-  private index(bytes: Uint8Array, end: number): boolean {
-    const { begin } = this.facts
-    for (let at = 0; at < end; at += batchBytesOf(bytes, at)) {
-      const records = isIndexed(bytes, at, begin) ? recordsOfBatch(bytes, at, this.compression) : undefined
-      if (!indexBatch(this.map, bytes, at, records, this.reader, begin)) return false
-    }
-    return true
-  }
-
-  private compact(bytes: Uint8Array, end: number, keepsLast: boolean, target: Uint8Array): 'as it was' | number | Uint8Array {
-    const left: Uint8Array[] = []
-    let length = 0
-    let changed = false
-    for (let at = 0; at < end;) {
-      const size = batchBytesOf(bytes, at)
-      const batch = compactInline(this.compactor, bytes, at, keepsLast && at + size === end, this.compression)
-      // What stays as it is is given as a view of what it was read from.
-      changed ||= batch?.buffer !== bytes.buffer
-      if (batch !== undefined) {
-        left.push(batch)
-        length += batch.length
-      }
-      at += size
-    }
-    if (!changed) return 'as it was'
-    const into = length <= target.length ? target : new Uint8Array(length)
-    let at = 0
-    for (const batch of left) {
-      into.set(batch, at)
-      at += batch.length
-    }
-    return into === target ? length : into
+function failureOf(error: unknown): WorkerFailure {
+  return {
+    type: 'failed', error,
+    ...isMillraceError(error) ? { coded: { code: error.code, details: error.details } } : {},
+    ...error instanceof Suspicion ? { suspicion: { baseOffset: error.baseOffset, position: error.position, reason: error.reason } } : {},
+    ...error instanceof Stopped ? { stopped: true } : {},
   }
 }

@@ -20,11 +20,15 @@ export interface CleanedFacts {
 /** So much is written between two syncs: one of a whole segment would hold up those that producers wait for. */
 const syncEveryBytes = 8 * 1024 * 1024
 
-/** What a file has while it does not count yet. */
-const stage = '.cleaned'
 
-/** The kinds of files that a compacted segment brings, the `.log` last: with it the others count. */
-export const cleanedSuffixes = ['.index', '.timeindex', '.sum', '.log'] as const
+
+/** Where a file of it is: until all of it is durable, and then, but for the `.log`, until that has taken its name. */
+export function cleanedPath({ directory, baseOffset }: Pick<CleanedFacts, 'directory' | 'baseOffset'>, suffix: SegmentSuffix, stage: '.cleaned' | '.swap' = '.cleaned'): string {
+  return `${directory}/${segmentFileName(baseOffset, suffix)}${stage}`
+}
+
+/** The kinds of files beside it. The `.sum` comes first, for it says what the others are worth. */
+export const besideCleaned = ['.sum', '.index', '.timeindex'] as const
 
 /** The files of a segment that is to take the place of others, under names that a start removes: written, then made durable by `finish`. */
 export class CleanedSegment {
@@ -39,22 +43,26 @@ export class CleanedSegment {
   private unsynced = 0
   private isOpen = true
 
-  constructor(world: { readonly files: FileSystem, readonly logger: Logger }, facts: CleanedFacts) {
+  constructor(world: { readonly files: FileSystem, readonly logger: Pick<Logger, 'warn'> }, facts: CleanedFacts) {
     this.files = world.files
     this.facts = facts
     this.indexes = SegmentIndexes.empty(facts.baseOffset)
-    this.sums = new SegmentSums(world, this.path('.sum'), facts.sumHeader, facts.baseOffset)
-    this.file = this.files.open(this.path('.log'), 'ensure')
+    this.sums = new SegmentSums(world, cleanedPath(facts, '.sum'), facts.sumHeader, facts.baseOffset)
+    this.file = this.files.open(cleanedPath(facts, '.log'), 'ensure')
     try {
       this.file.truncate(0)
       this.sums.begin()
     } catch (error) {
-      this.discard()
+      this.close()
       throw error
     }
   }
 
-  path(suffix: SegmentSuffix): string { return `${this.facts.directory}/${segmentFileName(this.facts.baseOffset, suffix)}${stage}` }
+  /** It is not wanted. */
+  static discard(files: FileSystem, facts: CleanedFacts): void {
+    for (const suffix of ['.log', ...besideCleaned] as const) files.remove(cleanedPath(facts, suffix))
+    for (const suffix of [...besideCleaned].reverse()) files.remove(cleanedPath(facts, suffix, '.swap'))
+  }
 
   /** Adds a whole batch, behind all others. The bytes must not change until the next `write`. */
   append(batch: Uint8Array): void {
@@ -84,7 +92,7 @@ export class CleanedSegment {
     return synced(this.file)
   }
 
-  /** All batches are there: writes what is beside them and makes everything durable but the names. */
+  /** All batches are there: writes what is beside them and makes everything durable, also that what is beside them is to take the place of others, once they do. */
   async finish(): Promise<void> {
     this.write()
     this.indexes.close()
@@ -101,21 +109,27 @@ export class CleanedSegment {
       })
     })
     this.close()
+    this.nameBeside()
   }
 
-  /** It is not wanted. */
-  discard(): void {
-    this.close()
-    for (const suffix of cleanedSuffixes) this.files.remove(this.path(suffix))
+  /** Without the `.sum.swap` nobody could tell whether the others are of the segment that is there. */
+  private nameBeside(): void {
+    const { files, facts } = this
+    for (const suffix of besideCleaned) {
+      files.rename(cleanedPath(facts, suffix), cleanedPath(facts, suffix, '.swap'))
+      if (suffix === '.sum') files.syncDirectory(facts.directory)
+    }
+    files.syncDirectory(facts.directory)
   }
 
-  private close(): void {
+  /** Nothing more is written; the files are left for `discard`. */
+  close(): void {
     if (this.isOpen) this.file.close()
     this.isOpen = false
   }
 
   private async writeBeside(suffix: SegmentSuffix, bytes: Uint8Array): Promise<void> {
-    const file = this.files.open(this.path(suffix), 'ensure')
+    const file = this.files.open(cleanedPath(this.facts, suffix), 'ensure')
     try {
       file.truncate(0)
       file.write([bytes], 0)

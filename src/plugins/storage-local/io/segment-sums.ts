@@ -23,8 +23,8 @@ const noBytes = new Uint8Array(0)
  */
 export class SegmentSums {
   readonly path: string
-  private readonly world: { readonly files: FileSystem, readonly logger: Logger }
-  private readonly header: Uint8Array
+  private readonly world: { readonly files: FileSystem, readonly logger: Pick<Logger, 'warn'> }
+  readonly header: Uint8Array
   private readonly seed: number
   private readonly baseOffset: number
   private state: 'unread' | 'kept' | 'none' = 'unread'
@@ -47,7 +47,7 @@ export class SegmentSums {
   /** Of the entry that was asked for last. */
   private cursor = -1
 
-  constructor(world: { readonly files: FileSystem, readonly logger: Logger }, path: string, header: Uint8Array, baseOffset: number) {
+  constructor(world: { readonly files: FileSystem, readonly logger: Pick<Logger, 'warn'> }, path: string, header: Uint8Array, baseOffset: number) {
     this.world = world
     this.path = path
     this.header = header

@@ -2,57 +2,15 @@ import zlib from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { Prng } from '../../../../src/base/prng.ts'
 import { type PartitionLog } from '../../../../src/kernel/ports/partition-log.ts'
-import { type Thread, type Threads } from '../../../../src/kernel/ports/threads.ts'
 import { BatchBuilder } from '../../../../src/kernel/record/batch-builder.ts'
 import { type CompressionCodec } from '../../../../src/kernel/record/compression-codec.ts'
 import { NodeCompression } from '../../../../src/platform/codecs/node-compression.ts'
-import { type ToWorker } from '../../../../src/plugins/storage-local/work-messages.ts'
-import { WorkerRounds } from '../../../../src/plugins/storage-local/worker-rounds.ts'
 import { append } from '../../../../src/testkit/conformance/log-store-subject.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
 import { withoutMemory } from '../without-memory.ts'
 import { bytesOf } from './store-subjects.ts'
 import { putKeys, recordsOfTable, settleTable, tableDirectory, tableOn, valuesOfTable, type TableLife } from './table-log.ts'
-
-/** Threads that are none: what they are told is copied as it is between threads, and taken a turn later. */
-class TurnThreads implements Threads {
-  started = 0
-  stopped = 0
-  /** Messages of all threads. */
-  count = 0
-  /** The thread dies at this message. */
-  diesAt = Infinity
-  /** There is no memory for what this message takes. */
-  starvesAt = Infinity
-  onMessageTaken: (count: number) => void = () => {}
-
-  start(_module: URL, onMessage: (message: object) => void, onEnd: (error?: unknown) => void): Thread {
-    this.started++
-    let isDead = false
-    const rounds = new WorkerRounds(new NodeCompression(), answer => {
-      const copy = structuredClone(answer)
-      queueMicrotask(() => { if (!isDead) onMessage(copy) })
-    })
-    const take = (message: ToWorker): void => {
-      if (isDead) return
-      this.onMessageTaken(++this.count)
-      if (this.count === this.starvesAt) return withoutMemory(() => { rounds.take(message) })
-      if (this.count < this.diesAt) return rounds.take(message)
-      isDead = true
-      onEnd(new Error('out of memory'))
-    }
-    return {
-      post: message => {
-        const copy = structuredClone(message) as ToWorker
-        queueMicrotask(() => { take(copy) })
-      },
-      stop: () => {
-        if (!isDead) this.stopped++
-        isDead = true
-      },
-    }
-  }
-}
+import { TurnThreads } from './turn-threads.ts'
 
 /** So large that a thread is worth it. */
 const largeTable = { settings: { segmentBytes: 400_000 } }
@@ -80,7 +38,7 @@ const segmentsOf = ({ files }: TableLife): Record<string, string> => Object.from
 describe('compaction in a thread', () => {
   it.each([1, 2, 3, 4])('leaves the same bytes as compaction on the event loop does, seed %s', async seed => {
     const threads = new TurnThreads()
-    const [aside, here] = [await tableOn(new MemoryFileSystem(), { ...largeTable, threads }), await tableOn(new MemoryFileSystem(), largeTable)]
+    const [aside, here] = [await tableOn(threads.files = new MemoryFileSystem(), { ...largeTable, threads }), await tableOn(new MemoryFileSystem(), largeTable)]
     const reports = []
     for (const life of [aside, here]) {
       putBatches(life.log, seed)
@@ -98,13 +56,13 @@ describe('compaction in a thread', () => {
 
   it('has a thread while something is compacted and no longer, and none for what is small', async () => {
     const threads = new TurnThreads()
-    const small = await tableOn(new MemoryFileSystem(), { threads })
+    const small = await tableOn(threads.files = new MemoryFileSystem(), { threads })
     putKeys(small.log, 100)
     await settleTable(small)
     expect((await small.store.compact()).logsCompacted).toBe(1)
     expect(threads.started).toBe(0)
 
-    const large = await tableOn(new MemoryFileSystem(), { ...largeTable, threads })
+    const large = await tableOn(threads.files = new MemoryFileSystem(), { ...largeTable, threads })
     for (let round = 1; round <= 2; round++) {
       putKeys(large.log, 800, { bytes: 2000, from: round * 1000 })
       await settleTable(large)
@@ -117,7 +75,7 @@ describe('compaction in a thread', () => {
     for (let diesAt = 1; ; diesAt += 2) {
       const threads = new TurnThreads()
       threads.diesAt = diesAt
-      const life = await tableOn(new MemoryFileSystem(), { ...largeTable, threads })
+      const life = await tableOn(threads.files = new MemoryFileSystem(), { ...largeTable, threads })
       putKeys(life.log, 800, { bytes: 2000 })
       await settleTable(life)
       const expected = await valuesOfTable(life.log)
@@ -141,7 +99,7 @@ describe('compaction in a thread', () => {
     for (let starvesAt = 1; ; starvesAt++) {
       const threads = new TurnThreads()
       threads.starvesAt = starvesAt
-      const life = await tableOn(new MemoryFileSystem(), { ...largeTable, threads })
+      const life = await tableOn(threads.files = new MemoryFileSystem(), { ...largeTable, threads })
       putKeys(life.log, 800, { bytes: 2000 })
       await settleTable(life)
       const expected = await valuesOfTable(life.log)
@@ -157,9 +115,8 @@ describe('compaction in a thread', () => {
     }
   })
 
-  it.each(['before the thread has it', 'on the event loop'])('fails for a round that finds no memory %s, and is made again after a while', async where => {
-    const threads = new TurnThreads()
-    const life = await tableOn(new MemoryFileSystem(), { ...largeTable, ...where === 'on the event loop' ? {} : { threads } })
+  it('fails for a round on the event loop that finds no memory, and is made again after a while', async () => {
+    const life = await tableOn(new MemoryFileSystem(), largeTable)
     putKeys(life.log, 800, { bytes: 2000 })
     await settleTable(life)
     const expected = await valuesOfTable(life.log)
@@ -168,14 +125,13 @@ describe('compaction in a thread', () => {
     life.timers.advance(31_000)
     expect((await life.store.compact()).logsCompacted).toBe(1)
     expect([life.log.compaction!.failure, await valuesOfTable(life.log)]).toEqual([undefined, expected])
-    expect(threads.stopped).toBe(threads.started)
   })
 
   it('ends with the store and with its log, at whichever message, and leaves nothing half done', async () => {
     for (let at = 1; at < 40; at += 5) {
       for (const end of ['stop', 'cut'] as const) {
         const threads = new TurnThreads()
-        const life = await tableOn(new MemoryFileSystem(), { ...largeTable, threads })
+        const life = await tableOn(threads.files = new MemoryFileSystem(), { ...largeTable, threads })
         putKeys(life.log, 800, { bytes: 2000 })
         await settleTable(life)
         const before = await recordsOfTable(life.log)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { batchBytesOf, lastOffsetOf } from '../../../../src/kernel/record/batch-header.ts'
 import { sumHeader } from '../../../../src/plugins/storage-local/core/batch-sums.ts'
-import { CleanedSegment, cleanedSuffixes } from '../../../../src/plugins/storage-local/io/cleaned-segment.ts'
+import { cleanedPath, CleanedSegment } from '../../../../src/plugins/storage-local/io/cleaned-segment.ts'
 import { newTopicId } from '../../../../src/testkit/conformance/log-store-subject.ts'
 import { type MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
@@ -37,18 +37,20 @@ interface SwapOptions {
   readonly named?: readonly string[]
 }
 
-/** Puts a merged segment beside the segments that it is to replace, as a compaction that a crash cut off would leave it. */
+const cleanedSuffixes = ['.index', '.timeindex', '.sum', '.log'] as const
+
+/** Puts a merged segment beside the segments that it is to replace, as a compaction of an earlier release that a crash cut off would leave it. */
 async function putSwap(files: MemoryFileSystem, { segments = 2, of = tableId, endOffset, batches = found => found, named = cleanedSuffixes }: SwapOptions): Promise<void> {
   const bases = basesIn(files)
   const merged = batches(bases.slice(0, segments).flatMap(base => batchesOf(bytesOf(files, pathOf(base, '.log')))))
-  const cleaned = new CleanedSegment({ files, logger: new LinesLogger() }, {
-    directory: tableDirectory, baseOffset: bases[0]!, endOffset: endOffset ?? bases[segments]!, intervalBytes: 100, sumHeader: sumHeader(clusterId, of, bases[0]!),
-  })
+  const facts = { directory: tableDirectory, baseOffset: bases[0]!, endOffset: endOffset ?? bases[segments]!, intervalBytes: 100, sumHeader: sumHeader(clusterId, of, bases[0]!) }
+  const cleaned = new CleanedSegment({ files, logger: new LinesLogger() }, facts)
   for (const batch of merged) cleaned.append(batch)
   await cleaned.finish()
   for (const suffix of cleanedSuffixes) {
-    if (named.includes(suffix)) files.rename(cleaned.path(suffix), `${pathOf(bases[0]!, suffix)}.swap`)
-    else files.remove(cleaned.path(suffix))
+    const path = cleanedPath(facts, suffix, suffix === '.log' ? '.cleaned' : '.swap')
+    if (!named.includes(suffix)) files.remove(path)
+    else if (suffix === '.log') files.rename(path, cleanedPath(facts, suffix, '.swap'))
   }
 }
 
