@@ -5,6 +5,8 @@ import { type Endpoint, type Listener } from '../kernel/ports/network.ts'
 import { startListening } from './node-network.ts'
 
 const bodyBytesMax = 1024 * 1024
+/** Whoever looks at a broker needs a few; the files that the process may have open are for its logs and clients. */
+const connectionsMax = 128
 
 type Handle = (request: HttpRequest) => Promise<HttpResponse>
 
@@ -24,6 +26,7 @@ export class NodeHttpServer implements HttpServer {
         await gone(response)
       }
     })
+    server.maxConnections = connectionsMax
     /** The last request of each connection, when its answer is on its way: who sends a thousand at once does not have them all made at once. */
     const turns = new WeakMap<Socket, Promise<void>>()
     // A peer that talks no HTTP is answered and cut; that is nobody's failure here.

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { performance } from 'node:perf_hooks'
 import { type ProcessSample, type ProcessStats } from '../kernel/ports/process-stats.ts'
@@ -20,6 +20,7 @@ export class NodeProcessStats implements ProcessStats {
       startedMs: performance.timeOrigin,
       loopBusySeconds: performance.eventLoopUtilization().active / 1000,
       openFiles: openFiles(),
+      openFilesMax: openFilesMax(),
     }
   }
 }
@@ -28,6 +29,16 @@ export class NodeProcessStats implements ProcessStats {
 function openFiles(): number | undefined {
   try {
     return readdirSync('/proc/self/fd').length - 1
+  } catch {
+    return undefined
+  }
+}
+
+/** The soft limit: Node raises it to the hard one when it starts, and others may change it later. */
+function openFilesMax(): number | undefined {
+  try {
+    const found = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))
+    return found === null ? undefined : Number(found[1])
   } catch {
     return undefined
   }

@@ -15,6 +15,8 @@ export interface ProcessSample {
   readonly loopBusySeconds: number
   /** Undefined where the system does not tell. */
   readonly openFiles: number | undefined
+  /** How many files and sockets the process may have open at once; undefined where the system does not tell, or sets no bound. */
+  readonly openFilesMax: number | undefined
 }
 
 /** The process as the system sees it. A world without one, as a simulated one, leaves this port out. */

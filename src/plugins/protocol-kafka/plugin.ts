@@ -1,6 +1,6 @@
 import { contractVersion } from '../../kernel/plugin/contract-version.ts'
 import { definePlugin } from '../../kernel/plugin/define-plugin.ts'
-import { every } from '../../kernel/plugin/token.ts'
+import { every, maybe } from '../../kernel/plugin/token.ts'
 import { BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
 import { BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { Clock, Timers } from '../../kernel/ports/clock.ts'
@@ -11,6 +11,7 @@ import { CoordinatorFinder } from '../../kernel/ports/coordinator-finder.ts'
 import { FatalErrors, Lifecycle, ServedEndpoint } from '../../kernel/ports/lifecycle.ts'
 import { LogStore } from '../../kernel/ports/log-store.ts'
 import { Network } from '../../kernel/ports/network.ts'
+import { ProcessStats } from '../../kernel/ports/process-stats.ts'
 import { ProtocolHandler, RequestDispatcher } from '../../kernel/ports/protocol-handler.ts'
 import { Replicator } from '../../kernel/ports/replicator.ts'
 import { Logger, Metrics } from '../../kernel/ports/telemetry.ts'
@@ -25,7 +26,7 @@ import { TopicLookup } from './topic-lookup.ts'
 /** In the order in which `register` takes them. */
 const needs = [
   BrokerSettings, BrokerIdentity, Clock, Timers, Network, ClusterMetadata, Controller, Replicator, LogStore, Compression, FatalErrors, Logger, Metrics,
-  every(ProtocolHandler), every(CoordinatorFinder),
+  every(ProtocolHandler), every(CoordinatorFinder), maybe(ProcessStats),
 ] as const
 
 export const plugin = definePlugin({
@@ -38,14 +39,14 @@ export const plugin = definePlugin({
   config: protocolKafkaConfig,
   register({ provide }, config) {
     provide([RequestDispatcher, Lifecycle, ServedEndpoint], needs, (
-      settings, identity, clock, timers, network, metadata, controller, replicator, store, compression, fatal, logger, metrics, contributed, finders,
+      settings, identity, clock, timers, network, metadata, controller, replicator, store, compression, fatal, logger, metrics, contributed, finders, process,
     ) => {
       const instruments = new ProtocolMetrics(metrics)
       const tools = new ServingTools({
         clock, timers, metrics: instruments, deadlines: new Deadlines(clock, timers), topics: new TopicLookup(metadata, replicator, identity.nodeId, instruments),
       })
       const own = makeHandlers({ config, tools, settings, identity, metadata, controller, store, compression, logger, finders })
-      return new ProtocolServer(config, { settings, identity, network, controller, store, handlers: [...own, ...contributed], compression, fatal, logger, metrics, tools })
+      return new ProtocolServer(config, { settings, identity, network, controller, store, handlers: [...own, ...contributed], compression, fatal, logger, metrics, tools, ...(process && { process }) })
     })
   },
 })

@@ -8,10 +8,12 @@ import { type FatalErrors, type Lifecycle, type ServedEndpoint } from '../../ker
 import { type LogStore } from '../../kernel/ports/log-store.ts'
 import { type Endpoint, type Listener, type Network } from '../../kernel/ports/network.ts'
 import { type ProtocolHandler, type RequestDispatcher } from '../../kernel/ports/protocol-handler.ts'
+import { type ProcessStats } from '../../kernel/ports/process-stats.ts'
 import { type Logger, type Metrics } from '../../kernel/ports/telemetry.ts'
 import { FrameMemory } from '../../wire/frame-memory.ts'
 import { type ProtocolKafkaConfig } from './config.ts'
 import { connectionLimits } from './core/connection-limits.ts'
+import { DescriptorRoom } from './core/descriptor-room.ts'
 import { type ListenerPlan, planListeners } from './core/listener-settings.ts'
 import { MemoryBudget } from './core/memory-budget.ts'
 import { ApiVersionsHandler } from './handlers/18-api-versions.ts'
@@ -38,6 +40,8 @@ export interface ServerParts {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly tools: ServingTools
+  /** Where there is one, connections leave the process files to open. */
+  readonly process?: ProcessStats
 }
 
 /**
@@ -80,7 +84,8 @@ export class ProtocolServer implements Lifecycle, ServedEndpoint, RequestDispatc
       idleMs: positiveOr(settings.integer('connections.max.idle.ms'), Infinity),
       requestReadTimeoutMs: config.requestReadTimeoutMs,
     }
-    this.connections = new ConnectionSet(connectionLimits(settings), setting)
+    const { process } = parts
+    this.connections = new ConnectionSet(connectionLimits(settings), setting, process === undefined ? undefined : new DescriptorRoom(() => process.read()))
     const { compression, metrics, logger, fatal } = parts
     if (config.warmup) this.warmUp = new WarmUp({ setting, tools, compression, metrics, logger, fatal, settings: settings.topicSettings(new Map()) })
     tools.metrics.connections = () => this.connections.size

@@ -127,3 +127,8 @@ export class DirectorySpace {
     })
   }
 }
+
+/** Whether as many files are open as may be: nothing is wrong with the disk then, and a later try may have one. */
+export function lacksFiles(error: unknown): boolean {
+  return isMillraceError(error, 'MR_FILE_FAILED') && ['EMFILE', 'ENFILE'].includes(String(error.details.reason))
+}

@@ -7,7 +7,7 @@ import { markedDirectory, parsePartitionDirectory, type DirectoryState } from '.
 import { DirectoryCheckpoints, type Fenced } from './directory-checkpoints.ts'
 import { type SyncMode } from './core/sync-pace.ts'
 import { DirectoryRedo, settleLogs } from './directory-redo.ts'
-import { DirectorySpace } from './directory-space.ts'
+import { DirectorySpace, lacksFiles } from './directory-space.ts'
 import { type DataDirectory } from './io/data-directory.ts'
 import { Flusher } from './io/flusher.ts'
 import { makePartitionDirectory, type Making } from './io/partition-directory.ts'
@@ -30,8 +30,6 @@ import { UnnamedPartitions } from './unnamed-partitions.ts'
 
 /** A log under durability `os` is synced in the background when so much of it is not, so that a restart has no more than that to check. */
 const unsyncedBytesMax = 64 * 1024 * 1024
-
-const tooManyFiles = new Set(['EMFILE', 'ENFILE'])
 
 /** Sub-directories that are nobody's partitions, and none of our business. */
 const knownNames = /^(\.lock|__millrace_redo|__millrace_redo\.deleted|__millrace_metadata|remote-log-index-cache|__cluster_metadata-\d+|writable\.tmp)$/
@@ -104,7 +102,7 @@ export class LogDirectory implements LogHome {
 
   fault(error: unknown): unknown {
     if (!isMillraceError(error) || !error.code.startsWith('MR_FILE_') || error.code === 'MR_FILE_NO_SPACE') return error
-    return tooManyFiles.has(String(error.details.reason)) ? error : this.fail(error)
+    return lacksFiles(error) ? error : this.fail(error)
   }
 
   /** Takes the directory into use: see `DataDirectory.open`. */
@@ -369,10 +367,11 @@ export class LogDirectory implements LogHome {
     }
   }
 
-  /** One that finds the disk full is tried again at its next time. */
+  /** One that finds the disk full, or no file to be had, is tried again at its next time. */
   pointsFailed(error: unknown): void {
-    if (!isMillraceError(error, 'MR_FILE_NO_SPACE')) return void this.fail(error)
-    if (!this.leftOut && !this.full) this.world.logger.warn('the disk is full: checkpoints are left out until there is space', { path: this.path })
+    const full = isMillraceError(error, 'MR_FILE_NO_SPACE')
+    if (!full && !lacksFiles(error)) return void this.fail(error)
+    if (!this.leftOut && !this.full) this.world.logger.warn(`${full ? 'the disk is full' : 'no file can be opened'}: checkpoints are left out until there is space`, { path: this.path, error })
     this.leftOut = true
   }
 

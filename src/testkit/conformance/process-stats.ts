@@ -28,6 +28,8 @@ export function processStatsConformance({ test, create, work = compute }: Proces
     for (const size of sizes) check(Number.isSafeInteger(sample[size]) && sample[size] >= 0, `${size} is ${sample[size]}`)
     check(sample.heapUsedBytes <= sample.heapBytes, `${sample.heapUsedBytes} bytes are used of a heap of ${sample.heapBytes}`)
     check(sample.openFiles === undefined || (Number.isSafeInteger(sample.openFiles) && sample.openFiles >= 0), `open files: ${sample.openFiles}`)
+    const { openFiles = 0, openFilesMax } = sample
+    check(openFilesMax === undefined || (Number.isSafeInteger(openFilesMax) && openFilesMax >= openFiles), `${openFiles} files are open, of ${openFilesMax}`)
   })
   claim('the start is a time of day, and the same at each look', stats => {
     const { startedMs } = stats.read()

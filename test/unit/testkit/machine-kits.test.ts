@@ -73,7 +73,7 @@ describe('hashingConformance', () => {
 
 describe('processStatsConformance', () => {
   let cpuSeconds = 0
-  const sample = (): ProcessSample => ({ cpuSeconds: cpuSeconds += 0.001, residentBytes: 70e6, heapUsedBytes: 10e6, heapBytes: 12e6, externalBytes: 3e6, startedMs: 1_700_000_000_000, loopBusySeconds: 0.25, openFiles: undefined })
+  const sample = (): ProcessSample => ({ cpuSeconds: cpuSeconds += 0.001, residentBytes: 70e6, heapUsedBytes: 10e6, heapBytes: 12e6, externalBytes: 3e6, startedMs: 1_700_000_000_000, loopBusySeconds: 0.25, openFiles: undefined, openFilesMax: undefined })
   const failures = (change: (stats: ProcessSample) => Partial<ProcessSample>, broken: Partial<ProcessStats> = {}) => failuresOf(declare => {
     processStatsConformance({
       test: declare, work: () => undefined,

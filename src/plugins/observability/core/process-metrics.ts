@@ -9,6 +9,7 @@ const metrics: readonly (readonly [name: string, kind: Kind, help: string, value
   ['process_resident_memory_bytes', 'gauge', 'memory of the process that is in RAM', (sample) => sample.residentBytes],
   ['process_start_time_seconds', 'gauge', 'when the process began, seconds since 1970', (sample) => sample.startedMs / 1000],
   ['process_open_fds', 'gauge', 'open files and sockets', (sample) => sample.openFiles],
+  ['process_max_fds', 'gauge', 'files and sockets that may be open at once', (sample) => sample.openFilesMax],
   ['nodejs_heap_size_used_bytes', 'gauge', 'objects on the heap, those included that nobody needs any more', (sample) => sample.heapUsedBytes],
   ['nodejs_heap_size_total_bytes', 'gauge', 'the heap', (sample) => sample.heapBytes],
   ['nodejs_external_memory_bytes', 'gauge', 'buffers and native memory outside of the heap', (sample) => sample.externalBytes],

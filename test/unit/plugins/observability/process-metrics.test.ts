@@ -10,7 +10,7 @@ import { addProcessMetrics } from '../../../../src/plugins/observability/core/pr
 import { plugin } from '../../../../src/plugins/observability/index.ts'
 
 const sample: ProcessSample = {
-  cpuSeconds: 1.5, residentBytes: 70e6, heapUsedBytes: 10e6, heapBytes: 12e6, externalBytes: 3e6, startedMs: 1_700_000_000_000, loopBusySeconds: 0.25, openFiles: 21,
+  cpuSeconds: 1.5, residentBytes: 70e6, heapUsedBytes: 10e6, heapBytes: 12e6, externalBytes: 3e6, startedMs: 1_700_000_000_000, loopBusySeconds: 0.25, openFiles: 21, openFilesMax: 1024,
 }
 
 class FixedStats implements ProcessStats {
@@ -39,6 +39,7 @@ describe('metrics of the process', () => {
       nodejs_heap_size_total_bytes: ['gauge', 12e6],
       nodejs_heap_size_used_bytes: ['gauge', 10e6],
       process_cpu_seconds_total: ['counter', 1],
+      process_max_fds: ['gauge', 1024],
       process_open_fds: ['gauge', 21],
       process_resident_memory_bytes: ['gauge', 70e6],
       process_start_time_seconds: ['gauge', 1_700_000_000],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { NodeProcessStats } from '../../../../src/platform/node-process-stats.ts'
 import { AssertionError } from '../../../../src/base/assert.ts'
 import { type Exchange, type ProtocolHandler } from '../../../../src/kernel/ports/protocol-handler.ts'
 import { apiVersionsApi, fetchApi, heartbeatApi, produceApi } from '../../../../src/wire/messages/index.ts'
@@ -163,6 +164,26 @@ describe('a connection that is closed', () => {
     a[0]!.socket.close()
     expect(broker.connect(9092, '10.0.0.1').socket.destroyed).toBe(false)
     expect(broker.metrics.value('millrace_protocol_connections')).toBe(4)
+  })
+
+  it('when hardly more files may be open: what is left is for the logs, and the log says so once', async () => {
+    const open = { openFiles: 0, openFilesMax: 120 }
+    const process = { version: '', nodeVersion: '', read: () => ({ ...new NodeProcessStats().read(), ...open }) }
+    const broker = await TestBroker.start({ process })
+    const connect = (): boolean => {
+      open.openFiles++
+      const taken = !broker.connect().socket.destroyed
+      if (!taken) open.openFiles--
+      return taken
+    }
+    open.openFiles = 50
+    expect(Array.from({ length: 60 }, connect).filter(Boolean)).toHaveLength(40)
+    expect(open.openFiles).toBe(90)
+    expect(broker.logger.lines.filter(({ message }) => message.startsWith('connections are refused'))).toHaveLength(1)
+    // The logs have closed some of theirs.
+    open.openFiles -= 5
+    broker.timers.advance(1000)
+    expect(Array.from({ length: 10 }, connect).filter(Boolean)).toHaveLength(5)
   })
 
   it('an override of the limits that is none is refused before the start', () => {
