@@ -15,17 +15,31 @@ const methodsMax = 8
 /** Names a code, or says that it throws, or tells of errors, in some other way or not at all. */
 const ofErrors = /\bMR_[A-Z_]+\b|\b(?:throws?|thrown|rejects?|rejection)\b/i
 
+function commentIn(text: string, node: ts.Node): string {
+  return ts.getLeadingCommentRanges(text, node.getFullStart())?.map(({ pos, end }) => text.slice(pos, end)).findLast((each) => each.startsWith('/**')) ?? ''
+}
+
 /** The interfaces of a file of ports that have methods, with those that they inherit from one of the same file. */
 function portsOf(path: string): Port[] {
   const text = readFileSync(join(root, 'src', path), 'utf8')
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
-  const commentOf = (node: ts.Node): string => ts.getLeadingCommentRanges(text, node.getFullStart())?.map(({ pos, end }) => text.slice(pos, end)).findLast((each) => each.startsWith('/**')) ?? ''
+  const commentOf = (node: ts.Node): string => commentIn(text, node)
   return file.statements.filter(ts.isInterfaceDeclaration).map((each) => ({
     name: `${path}: ${each.name.text}`, comment: commentOf(each),
     methods: each.members.filter(ts.isMethodSignature).map((method) => ({ name: method.name.getText(), comment: commentOf(method) })),
   })).filter(({ methods }) => methods.length > 0)
 }
 
+/** The fields of all interfaces of a file of ports, those without methods too. */
+function fieldsOf(path: string): { readonly name: string, readonly comment: string }[] {
+  const text = readFileSync(join(root, 'src', path), 'utf8')
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  return file.statements.filter(ts.isInterfaceDeclaration).flatMap(({ name, members }) => members.filter(ts.isPropertySignature).map((member) => ({
+    name: `${path}: ${name.text}.${member.name.getText()}`, comment: commentIn(text, member),
+  })))
+}
+
+const fields = sourceFiles().filter((path) => path.startsWith('kernel/ports/')).flatMap(fieldsOf)
 const ports = sourceFiles().filter((path) => path.startsWith('kernel/ports/')).flatMap(portsOf)
 
 describe('the ports', () => {
@@ -48,6 +62,12 @@ describe('the ports', () => {
   it('say of each method what may be relied on, in a comment of its own, or of the interface where it has one alone', () => {
     const silent = ports.flatMap(({ name, methods, comment }) => methods.length === 1 && comment !== '' ? []
       : methods.filter((method) => method.comment === '').map((method) => `${name}.${method.name}`))
+    expect(silent).toEqual([])
+  })
+
+  it('say of each field what it is, in a comment of its own: units, ranges, what its absence means', () => {
+    const silent = fields.filter(({ comment }) => comment === '').map(({ name }) => name)
+    expect(fields.length).toBeGreaterThan(150)
     expect(silent).toEqual([])
   })
 

@@ -4,7 +4,9 @@ import { type TopicSettings } from '../model/topic-settings.ts'
 
 /** A broker setting with the value that counts. */
 export interface SettingEntry {
+  /** In Kafka's spelling, where Kafka has it. */
   readonly name: string
+  /** As text. */
   readonly value: string
   /** Where the value comes from: the command line, a file, the environment, the preset, or the default. */
   readonly source: 'command line' | 'file' | 'environment' | 'preset' | 'default'

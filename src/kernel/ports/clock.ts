@@ -11,6 +11,7 @@ export const Clock = token<Clock>('Clock', { wallMs: true, monotonicMs: true })
 
 /** A timer that was set. Cancelling one that fired, or was cancelled, does nothing; it never throws. */
 export interface Timer {
+  /** The callback is not called any more. Once, at any time. */
   cancel(): void
 }
 

@@ -19,13 +19,19 @@ export interface ReplicatedMachine {
 
 /** What one node knows of the log and of who leads, at one moment. Indexes count commands from 1; 0 is before the first. */
 export interface ConsensusStatus {
+  /** This node. */
   readonly nodeId: number
   /** Undefined while there is none that is known. */
   readonly leaderId: number | undefined
+  /** The newest that this node knows of; never goes back. */
   readonly term: number
+  /** Of the newest command in the log here, committed or not. */
   readonly lastIndex: number
+  /** Of the newest command that is agreed; never above the last one. */
   readonly commitIndex: number
+  /** Of the newest command that the machine here has got; never above the committed one. */
   readonly appliedIndex: number
+  /** Node ids of those who agree. */
   readonly voters: readonly number[]
 }
 

@@ -5,9 +5,11 @@ import { type BrokerEndpoint } from './cluster-metadata.ts'
 
 /** A topic that is asked for. */
 export interface CreateTopic {
+  /** 1 to 249 letters, digits, `.`, `_` and `-`; not `.` or `..`. */
   readonly name: string
   /** -1 takes the broker's default. */
   readonly partitions: number
+  /** -1 takes the broker's default. */
   readonly replicationFactor: number
   /** Node ids by partition; excludes the two counts (both -1 then). */
   readonly assignment: readonly (readonly number[])[] | undefined
@@ -17,10 +19,15 @@ export interface CreateTopic {
 
 /** What became of it: with `error`, nothing was made, and the other fields do not count. */
 export interface CreatedTopic {
+  /** As it was asked for. */
   readonly name: string
+  /** Undefined where the topic was made, or could be where it was only to be checked. */
   readonly error: MillraceError | undefined
+  /** Drawn for this topic: a topic that gets the name later has another. */
   readonly id: Uuid
+  /** How many it has. */
   readonly partitions: number
+  /** Replicas of each partition. */
   readonly replicationFactor: number
   /** What the topic's settings come to, as text by Kafka's names, every key. */
   readonly configs: readonly TopicConfigEntry[]
@@ -30,13 +37,17 @@ export interface CreatedTopic {
 
 /** A setting of a topic with the value that counts, and which of the three it comes from. */
 export interface TopicConfigEntry {
+  /** In Kafka's spelling. */
   readonly name: string
+  /** As text, as Kafka would write it. */
   readonly value: string
+  /** `topic`: set for the topic. `broker`: from a setting of the broker. `default`: nobody has set it. */
   readonly source: 'topic' | 'broker' | 'default'
 }
 
 /** Partitions that a topic is asked to get. */
 export interface MorePartitions {
+  /** Of a topic that is there. */
   readonly name: string
   /** So many it has then, in all. */
   readonly partitions: number
@@ -46,15 +57,21 @@ export interface MorePartitions {
 
 /** What became of it: with `error`, the topic has what it had, and the other fields do not count. */
 export interface ExtendedTopic {
+  /** As it was asked for. */
   readonly name: string
+  /** Undefined where the partitions came, or could come where it was only to be checked. */
   readonly error: MillraceError | undefined
+  /** Of the topic. */
   readonly id: Uuid
+  /** How many it has then, in all. */
   readonly partitions: number
 }
 
 /** A change of one setting. `append` and `subtract` take items, separated by commas, and change what counts now: the topic's own list, or else its default. */
 export interface ConfigChange {
+  /** In Kafka's spelling. */
   readonly name: string
+  /** `delete` takes the default again; the two others are for lists alone. */
   readonly operation: 'set' | 'delete' | 'append' | 'subtract'
   /** Null goes with `delete` alone. */
   readonly value: string | null
@@ -62,6 +79,7 @@ export interface ConfigChange {
 
 /** Settings of a topic that are to be changed: all of them, or none. */
 export interface ConfigAlteration {
+  /** By name. */
   readonly topic: string
   /** What is not named goes back to its default: the changes are the whole of what is set afterwards. */
   readonly replaces: boolean
@@ -71,7 +89,9 @@ export interface ConfigAlteration {
 
 /** What became of it: with `error`, no setting of the topic was changed. */
 export interface AlteredConfigs {
+  /** By name, as it was asked for. */
   readonly topic: string
+  /** Undefined where all changes were made, or could be where they were only to be checked. */
   readonly error: MillraceError | undefined
   /** What is set otherwise than before. Undefined: not set for the topic. */
   readonly changed: readonly { readonly name: string, readonly before: string | undefined, readonly after: string | undefined }[]
@@ -81,17 +101,25 @@ export interface AlteredConfigs {
 
 /** What became of a topic that was to be deleted: with `error`, it is still there, or never was. */
 export interface DeletedTopic {
+  /** Of the topic; where there is none, as it was asked for. */
   readonly name: string | undefined
+  /** Of the topic; where there is none, as it was asked for. */
   readonly id: Uuid
+  /** Undefined where it was deleted. */
   readonly error: MillraceError | undefined
 }
 
 /** How a broker says that it is there. */
 export interface BrokerRegistration {
+  /** Stays with the broker over its starts. */
   readonly nodeId: number
+  /** Drawn anew at each start: it tells one process of a broker from the next. */
   readonly incarnationId: Uuid
+  /** One for each listener: what clients of that listener are told. */
   readonly endpoints: readonly BrokerEndpoint[]
+  /** `broker.rack`; undefined where it is not set. */
   readonly rack: string | undefined
+  /** Of the data directories whose ids are known. */
   readonly directoryIds: readonly Uuid[]
 }
 

@@ -2,8 +2,11 @@ import { token } from '../plugin/token.ts'
 
 /** What lies under a name. Times are wall time, milliseconds since 1970-01-01 UTC. */
 export interface FileStat {
+  /** `other` is what is neither: a pipe, a device, a socket. A link counts as what it leads to. */
   readonly kind: 'file' | 'directory' | 'other'
+  /** Size of a file. What a directory or something else has here means nothing. */
   readonly bytes: number
+  /** When the contents last changed, a whole number. */
   readonly modifiedMs: number
 }
 
@@ -48,6 +51,7 @@ export const FileSystem = token<FileSystem>('FileSystem', { open: true, list: tr
  * MR_FILE_NO_SPACE where they need room.
  */
 export interface File {
+  /** As it was opened; a rename since then does not change it. */
   readonly path: string
   /** Size in bytes. */
   size(): number

@@ -3,17 +3,23 @@ import { type Endpoint, type Listener } from './network.ts'
 
 /** A request that came whole. Its bytes are the handler's. */
 export interface HttpRequest {
+  /** In capitals. */
   readonly method: string
   /** Decoded path, without the query. */
   readonly path: string
+  /** Decoded; of a name that comes twice the last value. */
   readonly query: ReadonlyMap<string, string>
+  /** Empty where there is none. */
   readonly body: Uint8Array
 }
 
 /** What is answered. A text goes out as UTF-8. */
 export interface HttpResponse {
+  /** As HTTP has it. */
   readonly status: number
+  /** The header, with its charset where it is a text. */
   readonly contentType: string
+  /** Goes out whole. */
   readonly body: string | Uint8Array
 }
 
@@ -26,6 +32,7 @@ export const HttpServer = token<HttpServer>('HttpServer', { listen: true })
 
 /** Contribution: a path of the operators' HTTP. */
 export interface AdminRoute {
+  /** Another one on the path is answered with 405. */
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** An exact path, such as `/metrics`. */
   readonly path: string
@@ -41,16 +48,21 @@ export const AdminRoute = token<AdminRoute>('AdminRoute', { handle: true })
 
 /** One request to a server. The body is sent as UTF-8. */
 export interface HttpCall {
+  /** In capitals. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** `http:` or `https:`, without a user in it. */
   readonly url: string
+  /** By name, as they are sent. */
   readonly headers: Readonly<Record<string, string>>
+  /** None where it is left out. */
   readonly body?: string
 }
 
 /** A whole answer. The bytes are the caller's. */
 export interface HttpAnswer {
+  /** Any, errors too. */
   readonly status: number
+  /** As it came; empty where there is none. */
   readonly body: Uint8Array
 }
 

@@ -2,6 +2,7 @@ import { token } from '../plugin/token.ts'
 
 /** One change of a write. */
 export interface KeyValuePut {
+  /** What it is found by; keys are in byte order. */
   readonly key: Uint8Array
   /** Undefined removes the key. */
   readonly value: Uint8Array | undefined
@@ -13,7 +14,9 @@ export interface KeyRange {
   readonly from: Uint8Array
   /** Exclusive upper bound. */
   readonly to: Uint8Array
+  /** At most so many entries; all by default. */
   readonly limit?: number
+  /** From the upper bound down; default false. */
   readonly reverse?: boolean
 }
 

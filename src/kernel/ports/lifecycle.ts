@@ -18,6 +18,7 @@ export const Lifecycle = token<Lifecycle>('Lifecycle', { start: true, stop: true
 
 /** How a part of the broker is: `degraded` still serves, in part; `failed` does not, and only a new start may help. */
 export interface Health {
+  /** At `/healthz`, `failed` is told with 503, the others with 200. */
   readonly state: 'ok' | 'degraded' | 'failed'
   /** One sentence for an operator: what is wrong and what to do. Empty when ok. */
   readonly detail: string
@@ -25,6 +26,7 @@ export interface Health {
 
 /** Contribution: asked for `/healthz` (`failed` anywhere: 503) and `/readyz`. */
 export interface HealthCheck {
+  /** The part, in a word or two for an operator: `/healthz` tells it by this name. */
   readonly name: string
   /** Must answer at once, from memory, and must not throw. */
   check(): Health
@@ -47,6 +49,7 @@ export const BrokerState = token<BrokerState>('BrokerState', { ready: true })
 
 /** Contribution: an address on which a plugin serves, for the ready line and for those who asked for port 0. */
 export interface ServedEndpoint {
+  /** What is spoken there. */
   readonly protocol: 'kafka' | 'http'
   /** Undefined until it listens. The first of several is the one that is told. Must not throw. */
   endpoint(): Endpoint | undefined

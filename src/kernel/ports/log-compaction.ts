@@ -6,7 +6,9 @@ export interface CompactionReport {
   readonly logsCompacted: number
   /** Logs that failed: they are tried again later, and shown until they succeed. */
   readonly logsFailed: number
+  /** Of batches, by all rounds of the call. */
   readonly bytesRead: number
+  /** Of the batches that took their place. */
   readonly bytesWritten: number
 }
 

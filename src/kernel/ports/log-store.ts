@@ -8,10 +8,13 @@ import { type PartitionLog } from './partition-log.ts'
 export interface DirectoryStatus {
   /** Empty for a store that has no directories. */
   readonly path: string
+  /** As in `meta.properties`: the same for as long as the directory is there, wherever it is mounted. Empty for one that could not be read. */
   readonly id: Uuid
   /** Why it is offline, or undefined while it serves. */
   readonly offline: string | undefined
+  /** Logs in it, those out of service too. */
   readonly partitions: number
+  /** Of the segments of these logs: what else lies in the directory is left out. */
   readonly usedBytes: number
   /** Its logs that are in service, in no order that counts. Not to be walked over a change. */
   readonly logs: () => Iterable<PartitionLog>
@@ -21,8 +24,11 @@ export interface DirectoryStatus {
 
 /** What one call of `sweep` did. */
 export interface SweepReport {
+  /** Segments that are gone from their logs; their files are freed later. */
   readonly segmentsDeleted: number
+  /** Of these segments. */
   readonly bytesDeleted: number
+  /** Segments that were closed for their age, so that they can be deleted or compacted. */
   readonly segmentsRolled: number
   /** Steps that this round has not done yet: while it is above 0, the next call goes on with it. */
   readonly left: number

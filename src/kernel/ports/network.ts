@@ -4,8 +4,11 @@ import { token } from '../plugin/token.ts'
 export interface TlsClientOptions {
   /** PEM texts. */
   readonly ca?: string
+  /** Certificate of this client, for servers that ask for one; PEM. Goes with `key`. */
   readonly cert?: string
+  /** Its private key, PEM, without a passphrase. */
   readonly key?: string
+  /** The name that the server's certificate is to be for. By default the host that is connected to, where it is a name. */
   readonly serverName?: string
   /** Default true. False accepts any certificate: for tests. */
   readonly verify?: boolean
@@ -13,7 +16,9 @@ export interface TlsClientOptions {
 
 /** An address: a name or an IP address (IPv6 without brackets), and a port from 0 to 65535. */
 export interface Endpoint {
+  /** A name or an IP address. */
   readonly host: string
+  /** 0 to 65535; 0 is any free one, and only to listen on. */
   readonly port: number
 }
 
@@ -29,7 +34,9 @@ export interface SocketHandler {
 
 /** One connection: bytes in order both ways. No call throws, also when the connection is gone: what was wrong comes with `closed`. */
 export interface Socket {
+  /** This end; the same for as long as the object lives. */
   readonly local: Endpoint
+  /** The peer. Still told when the connection is gone. */
   readonly remote: Endpoint
   /** Must be called once, in the turn in which the socket was given; before it no byte is read. */
   open(handler: SocketHandler): void
@@ -52,6 +59,7 @@ export interface Socket {
 
 /** An address on which connections are accepted. */
 export interface Listener {
+  /** Where it listens: the port is the one that was taken, also where 0 was asked for. */
   readonly endpoint: Endpoint
   /** Stops accepting. Connections stay. Resolves when the port is free; never rejects, and a second close is fine. */
   close(): Promise<void>

@@ -14,7 +14,9 @@ export interface AppendOrigin {
 
 /** Where a batch came to be. */
 export interface AppendOutcome {
+  /** Of the first record of the batch. */
   readonly baseOffset: number
+  /** Of its last record, included. */
   readonly lastOffset: number
   /**
    * The producer sent this batch before: nothing was appended, and the offsets are those of the original. Its acknowledgement
@@ -48,7 +50,9 @@ export interface ReadSink {
 
 /** A record that was found by its timestamp, milliseconds since 1970-01-01 UTC. */
 export interface TimestampHit {
+  /** Of the record, not of its batch. */
   readonly offset: number
+  /** Of that record. */
   readonly timestamp: number
   /** -1 where unknown. */
   readonly leaderEpoch: number
@@ -56,7 +60,9 @@ export interface TimestampHit {
 
 /** Offsets that were found damaged on the disk, both ends among them. A read that begins at one of them fails; what lies behind is served. */
 export interface DamagedRange {
+  /** Included. */
   readonly first: number
+  /** Included; not below `first`. */
   readonly last: number
 }
 
@@ -66,6 +72,7 @@ export interface CompactionState {
   readonly cleanedTo: number
   /** Bytes that may be compacted now, and their share of all that may be or were, 0 to 1. */
   readonly dirtyBytes: number
+  /** 0 where nothing is dirty. */
   readonly dirtyRatio: number
   /** When a round last came to its end (wall time); -1 for none since the start. */
   readonly lastRoundMs: number
@@ -75,7 +82,9 @@ export interface CompactionState {
 
 /** A producer that a log knows by its id, and whose next batch it would check. */
 export interface ActiveProducer {
+  /** 0 or more. */
   readonly producerId: number
+  /** The highest that has appended: a lower one is fenced. */
   readonly epoch: number
   /** -1 where none is known. */
   readonly lastSequence: number
@@ -104,6 +113,7 @@ export interface LogWatcher {
  * watcher is told once, and every later call fails with the same.
  */
 export interface PartitionLog {
+  /** Of the topic, by name and id, and the number of the partition. Never changes. */
   readonly id: PartitionId
   /** First offset that can be read. */
   readonly startOffset: number

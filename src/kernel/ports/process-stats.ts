@@ -4,8 +4,11 @@ import { token } from '../plugin/token.ts'
 export interface ProcessSample {
   /** Of all threads, since the process began, seconds. */
   readonly cpuSeconds: number
+  /** Memory that is in RAM. */
   readonly residentBytes: number
+  /** Objects on the heap of JavaScript, those included that nobody needs any more. */
   readonly heapUsedBytes: number
+  /** That heap, whether used or not. */
   readonly heapBytes: number
   /** Memory of buffers and of native code that the heap's objects hold. */
   readonly externalBytes: number

@@ -4,7 +4,9 @@ import { token } from '../plugin/token.ts'
 export interface PeerInfo {
   /** Unique in this process. */
   readonly connectionId: number
+  /** Name of the listener that it came through. */
   readonly listener: string
+  /** Its address, without the port. */
   readonly host: string
   /** `User:ANONYMOUS` where nobody had to say who they are. */
   readonly principal: string
@@ -12,9 +14,13 @@ export interface PeerInfo {
 
 /** One request under way. Answering twice, or after `silence` or `abort`, is a bug (assert); no call throws otherwise, also when the peer is gone. */
 export interface Exchange {
+  /** Number of the API in Kafka's protocol; that of the handler. */
   readonly apiKey: number
+  /** Within the versions of the handler; the answer is encoded in it. */
   readonly apiVersion: number
+  /** What the client calls itself; nobody has checked it. Null where it does not say. */
   readonly clientId: string | null
+  /** Who asks. */
   readonly peer: PeerInfo
   /** Name of the listener that the peer came through: answers that name addresses name those of this listener. */
   readonly listener: string
@@ -54,8 +60,11 @@ export interface Exchange {
  * versions: a version is a promise, list it when its semantics are in.
  */
 export interface ProtocolHandler {
+  /** Number of the API in Kafka's protocol. */
   readonly apiKey: number
+  /** Lowest version that is served. */
   readonly minVersion: number
+  /** Highest version that is served, not below the lowest. */
   readonly maxVersion: number
   /**
    * Takes a decoded request of `wire/messages` (its byte ranges are valid during the call, see keepBytes). Must not block. What it throws

@@ -15,12 +15,15 @@ export interface WatermarkWaiter {
 
 /** This broker's replica of a partition. Objects are stable while the replica stays here: keep them, do not look up each time. */
 export interface Replica {
+  /** The same object for as long as the replica is here. */
   readonly log: PartitionLog
   /** Of the topic; replaced when they change. */
   readonly settings: TopicSettings
+  /** Whether this broker leads the partition now: only then it appends. */
   readonly leader: boolean
   /** Why its log serves no more, for good: damaged, or its directory is offline. Undefined, or not there, while it does. */
   readonly failure?: unknown
+  /** Of whoever leads: larger each time a leader is named. What is appended carries it. */
   readonly leaderEpoch: number
   /** The least flushed offset of the in-sync replicas: what consumers may see. Only moves forward while the leader stays. */
   readonly highWatermark: number

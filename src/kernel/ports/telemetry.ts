@@ -35,7 +35,9 @@ export interface Histogram {
 
 /** One value of a metric, now. */
 export interface GaugeSample {
+  /** No two samples of one gauge have the same. */
   readonly labels: Labels
+  /** In the unit that the name ends in. */
   readonly value: number
 }
 
