@@ -54,7 +54,7 @@ export class LogDirectory implements LogHome {
   offline: MillraceError | undefined
   private readonly world: LogWorld
   private readonly options: LogDirectoryOptions
-  readonly space: DirectorySpace
+  private readonly space: DirectorySpace
   private readonly points: RecoveryPoints
   private readonly redo: DirectoryRedo
   private readonly fenced = new Map<string, Fenced>()

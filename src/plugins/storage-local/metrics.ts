@@ -15,9 +15,12 @@ export function observeDirectories(metrics: Metrics, directories: () => readonly
 }
 
 /** What an operator sees of the disks that data directories are on. One that does not say, or is of a directory out of service, has no figures. */
-export function observeDisks(metrics: Metrics, disks: () => readonly { readonly path: string, readonly space: DeviceSpace | undefined }[]): void {
+export function observeDisks(metrics: Metrics, directories: () => readonly DirectoryStatus[]): void {
   const gauge = (name: string, help: string, of: (space: DeviceSpace) => number): void => {
-    metrics.gauge(name, help, () => disks().flatMap(({ path, space }): GaugeSample[] => space === undefined ? [] : [{ labels: { path }, value: of(space) }]))
+    metrics.gauge(name, help, () => directories().flatMap(({ path, space }): GaugeSample[] => {
+      const figures = space?.()
+      return figures === undefined ? [] : [{ labels: { path }, value: of(figures) }]
+    }))
   }
   gauge('millrace_log_directory_disk_free_bytes', 'Bytes free for the broker on the file system of a data directory, beside its reserve.', ({ freeBytes }) => freeBytes)
   gauge('millrace_log_directory_disk_total_bytes', 'Bytes of the file system of a data directory, used and free.', ({ totalBytes }) => totalBytes)

@@ -37,7 +37,7 @@ export const storageLocal = definePlugin({
         const redoOf = (path: string): CountRedo => redoCounter(metrics, path)
         const store = new SegmentedLogStore({ clock, timers, random, files, pageCache, engine, compression, settings, identity, logger, fatal, redoCounter: redoOf, threads }, config)
         observeDirectories(metrics, () => store.directories())
-        observeDisks(metrics, () => store.disks())
+        observeDisks(metrics, () => store.directories())
         observeRedo(metrics, () => store.redoFigures())
         observeIntegrity(metrics, store.integrity, () => clock.monotonicMs())
         observeCleaner(metrics, store.cleaner, () => clock.monotonicMs())

@@ -6,7 +6,7 @@ import { type BrokerIdentity } from '../../kernel/ports/broker-identity.ts'
 import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { type Clock, type Random, type Timer, type Timers } from '../../kernel/ports/clock.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
-import { type DeviceSpace, type FileSystem } from '../../kernel/ports/file-system.ts'
+import { type FileSystem } from '../../kernel/ports/file-system.ts'
 import { type PageCache } from '../../kernel/ports/page-cache.ts'
 import { type KeyValueEngine } from '../../kernel/ports/key-value-store.ts'
 import { type FatalErrors, type Health, type HealthCheck, type Lifecycle } from '../../kernel/ports/lifecycle.ts'
@@ -195,11 +195,6 @@ export class SegmentedLogStore implements LogStore, LogCompaction, Lifecycle, He
 
   directories(): readonly DirectoryStatus[] {
     return this.homes.map(home => home.status())
-  }
-
-  /** What the disks of the directories have to give: asks each of them. */
-  disks(): readonly { readonly path: string, readonly space: DeviceSpace | undefined }[] {
-    return this.homes.map(({ path, space }) => ({ path, space: space.figures() }))
   }
 
   /** Of the directories that have a redo log. */

@@ -15,7 +15,7 @@ async function twoDirectories() {
   await made.store.start()
   const metrics = new RecordingMetrics()
   observeDirectories(metrics, () => made.store.directories())
-  observeDisks(metrics, () => made.store.disks())
+  observeDisks(metrics, () => made.store.directories())
   const values = (name: string) => Object.fromEntries((metrics.value(name) as readonly GaugeSample[]).map(({ labels, value }) => [labels.path, value]))
   return { ...made, files, values }
 }
