@@ -98,7 +98,7 @@ export type GroupCommand =
   | { readonly type: 'describe', readonly groupId: string }
   | { readonly type: 'list', readonly states: readonly string[], readonly types: readonly string[] }
   | { readonly type: 'delete', readonly groupId: string }
-  /** Topics are gone, and their offsets with them. */
+  /** Topics are gone: their offsets go with them, in turns. */
   | { readonly type: 'topicsDeleted', readonly topics: ReadonlySet<string> }
 
 export interface FetchedOffset {
@@ -124,7 +124,7 @@ export interface GroupReplies extends ConsumerReplies {
   readonly describe: ResponseDraftOf<typeof describeGroupsApi>['groups'][number]
   readonly list: ResponseDraftOf<typeof listGroupsApi>['groups']
   readonly delete: ResponseDraftOf<typeof deleteGroupsApi>['results'][number]
-  readonly topicsDeleted: { readonly offsets: number }
+  readonly topicsDeleted: { readonly begun: true }
 }
 
 export type GroupReply = GroupReplies[keyof GroupReplies]

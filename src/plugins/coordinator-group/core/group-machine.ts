@@ -5,7 +5,7 @@ import { decodeGroupMetadataValue, decodeGroupRecordKey, decodeOffsetCommitValue
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { ClassicGroup, sessionDeadlineMs } from './classic-group.ts'
 import { type CommitCommand, type GroupCommand, type GroupReply, type GroupReplies, type GroupRules, type HeartbeatCommand, type JoinCommand } from './group-commands.ts'
-import { type GroupChange, type GroupObserver } from './group-change.ts'
+import { type GroupChange, type GroupObserver, type TopicDeletion } from './group-change.ts'
 import { GroupOffsets } from './group-offsets.ts'
 import { GroupTurn, refusedJoin } from './group-turn.ts'
 import { groupFromRecord, groupRecord, groupTombstone, offsetFromRecord, offsetTombstone } from './group-writer.ts'
@@ -23,13 +23,12 @@ import { classicFrom } from './consumer/migration.ts'
 import { type TopicDirectory } from './consumer/topic-directory.ts'
 import { commit, committed, deletedOffsets, deleteOffsets, fetched } from './offset-commands.ts'
 import { OffsetLoad } from './offset-load.ts'
-import { expired, expiredOfConsumers } from './offset-expiry.ts'
+import { deletionVisit, expiryVisit, expiryVisitOfConsumers } from './offset-expiry.ts'
+import { turnPauseMs, walkFrom, walkOn, type Visit, type WalkPlace } from './offset-walk.ts'
 import { completeIfAllJoined, completeJoin, joinDeadlinePassed, prepare, rebalance, syncDeadlinePassed } from './rebalance.ts'
 
 type GroupDecision = Decision<GroupChange, GroupReply>
 
-/** Groups that are looked at for expired offsets in one turn. */
-const expiryPiece = 200
 const nothing: GroupDecision = { records: [], changes: [], answers: [] }
 
 /** The groups and committed offsets of one partition of `__consumer_offsets`. */
@@ -46,7 +45,8 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
   private readonly deadlineOf = new Map<string, TimerEntry<string>>()
   /** Until the load has ended: there is no change before. */
   private load: OffsetLoad | undefined = new OffsetLoad()
-  private expiry: { readonly groupIds: readonly string[], readonly atMs: number } = { groupIds: [], atMs: Infinity }
+  private expiry: { readonly place: WalkPlace | undefined, readonly atMs: number } = { place: undefined, atMs: Infinity }
+  private deletion: TopicDeletion | undefined
 
   constructor(rules: GroupRules, topics: TopicDirectory, observer?: GroupObserver) {
     this.rules = rules
@@ -56,7 +56,8 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
   }
 
   get nextDeadlineMs(): number {
-    return Math.min(this.deadlines.peek()?.deadlineMs ?? Infinity, this.groups.size === 0 && this.consumers.groups.size === 0 && this.expiry.groupIds.length === 0 ? Infinity : this.expiry.atMs)
+    const hasGroups = this.groups.size > 0 || this.consumers.groups.size > 0 || this.expiry.place !== undefined
+    return Math.min(this.deadlines.peek()?.deadlineMs ?? Infinity, this.deletion?.atMs ?? Infinity, hasGroups ? this.expiry.atMs : Infinity)
   }
 
   decide(command: GroupCommand, asker: number, now: MachineTime): GroupDecision {
@@ -81,11 +82,12 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
       case 'describe': return answer(asker, this.described(command.groupId))
       case 'list': return answer(asker, listed([...this.groups.values(), ...this.consumers.groups.values()], command.states, command.types))
       case 'delete': return this.delete(command.groupId, asker)
-      case 'topicsDeleted': return this.topicsDeleted(command.topics, asker)
+      case 'topicsDeleted': return this.topicsDeleted(command.topics, asker, now)
     }
   }
 
   due(now: MachineTime): GroupDecision {
+    if (this.deletion !== undefined && this.deletion.atMs <= now.judgedMs) return this.forgetOffsets(this.deletion, now)
     if (this.expiry.atMs <= now.judgedMs) return this.expireOffsets(now)
     const first = this.deadlines.peek()
     if (first === undefined || first.deadlineMs > now.judgedMs) return nothing
@@ -105,7 +107,7 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
     const ofConsumers = this.consumers.loaded(now)
     return {
       records: [...turns, ...ofConsumers].flatMap(({ records }) => records),
-      changes: [...turns.map(changeOf), ...ofConsumers.flatMap(({ changes }) => changes), { type: 'expiry', groupIds: [], atMs: now.judgedMs + this.rules.retentionCheckIntervalMs }],
+      changes: [...turns.map(changeOf), ...ofConsumers.flatMap(({ changes }) => changes), { type: 'expiry', place: undefined, atMs: now.judgedMs + this.rules.retentionCheckIntervalMs }],
       answers: [],
     }
   }
@@ -136,6 +138,7 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
       case 'consumerHeard': this.consumers.groups.get(change.groupId)!.update(change.memberId, { sessionDeadlineMs: change.sessionDeadlineMs }); break
       case 'heard': this.groups.get(change.groupId)!.update(change.memberId, { deadlineMs: change.deadlineMs }); break
       case 'expiry': this.expiry = change; break
+      case 'deletion': this.deletion = change.deletion; break
     }
   }
 
@@ -301,24 +304,37 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
     return { records, changes: [], answers: [{ asker, reply: { groupId, errorCode: kafkaErrors.NONE } }], divisible: true }
   }
 
-  private topicsDeleted(topics: ReadonlySet<string>, asker: number): GroupDecision {
-    const records = Array.from(this.offsets.ofTopics(topics), ([groupId, topic, partition]) => offsetTombstone(groupId, topic, partition))
-    return { records, changes: [], answers: [{ asker, reply: { offsets: records.length } }], divisible: true }
+  /** What is deleted while others are waits for them, so that there is one walk at a time. */
+  private topicsDeleted(topics: ReadonlySet<string>, asker: number, now: MachineTime): GroupDecision {
+    const { deletion } = this
+    const decision: GroupDecision = deletion === undefined ? this.forgetOffsets(this.deletionOf(topics, now.judgedMs), now)
+      : { ...nothing, changes: [{ type: 'deletion', deletion: { ...deletion, waiting: new Set([...deletion.waiting, ...topics]) } }] }
+    return { ...decision, answers: [{ asker, reply: { begun: true } }] }
   }
 
-  /** Looks at some of the groups; the others have their turn at once, after whatever waits. */
+  private deletionOf(topics: ReadonlySet<string>, atMs: number): TopicDeletion {
+    return { topics, place: walkFrom(this.offsets.groupIds()), waiting: new Set(), atMs }
+  }
+
+  /** Offsets of topics that are gone, for one turn; the others have theirs after whatever waits. */
+  private forgetOffsets(deletion: TopicDeletion, { judgedMs }: MachineTime): GroupDecision {
+    const { topics, waiting } = deletion
+    const { records, place } = walkOn(deletion.place, this.offsets, (groupId) => this.offsets.has(groupId) ? deletionVisit(groupId, this.offsets, topics, this.topics) : undefined)
+    const atMs = judgedMs + turnPauseMs
+    const next = place !== undefined ? { ...deletion, place, atMs } : waiting.size > 0 ? this.deletionOf(waiting, atMs) : undefined
+    return { records, changes: [{ type: 'deletion', deletion: next }], answers: [], divisible: true }
+  }
+
+  /** Offsets and groups whose time is over, for one turn; the others have theirs after whatever waits. */
   private expireOffsets({ wallMs, judgedMs }: MachineTime): GroupDecision {
-    const groupIds = this.expiry.groupIds.length > 0 ? this.expiry.groupIds : [...this.groups.keys(), ...this.consumers.groups.keys()]
-    const records: RecordDraft[] = []
-    for (const groupId of groupIds.slice(0, expiryPiece)) {
-      const group = this.groups.get(groupId)
-      const consumers = this.consumers.groups.get(groupId)
-      if (group !== undefined) records.push(...expired(group, this.offsets, wallMs, this.rules))
-      else if (consumers !== undefined) records.push(...expiredOfConsumers(consumers, this.offsets, wallMs, this.rules))
-    }
-    const rest = groupIds.slice(expiryPiece)
-    const atMs = judgedMs + (rest.length > 0 ? 0 : this.rules.retentionCheckIntervalMs)
-    return { records, changes: [{ type: 'expiry', groupIds: rest, atMs }], answers: [], divisible: true }
+    const begun = this.expiry.place ?? walkFrom([...this.groups.keys(), ...this.consumers.groups.keys()])
+    const { records, place } = walkOn(begun, this.offsets, (groupId): Visit | undefined => {
+      const [group, consumers] = [this.groups.get(groupId), this.consumers.groups.get(groupId)]
+      if (group !== undefined) return expiryVisit(group, this.offsets, wallMs, this.rules)
+      return consumers === undefined ? undefined : expiryVisitOfConsumers(consumers, this.offsets, wallMs, this.rules)
+    })
+    const atMs = judgedMs + (place === undefined ? this.rules.retentionCheckIntervalMs : turnPauseMs)
+    return { records, changes: [{ type: 'expiry', place, atMs }], answers: [], divisible: true }
   }
 }
 

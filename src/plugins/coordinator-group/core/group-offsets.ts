@@ -59,10 +59,21 @@ export class GroupOffsets {
     }
   }
 
-  /** Those of a topic in all groups. */
-  * ofTopics(names: ReadonlySet<string>): IterableIterator<readonly [groupId: string, topic: string, partition: number]> {
-    for (const [groupId, topics] of this.groups) {
-      for (const [topic, partitions] of topics) if (names.has(topic)) for (const partition of partitions.keys()) yield [groupId, topic, partition]
-    }
+  groupIds(): string[] {
+    return [...this.groups.keys()]
+  }
+
+  topicsOf(groupId: string): string[] {
+    return [...this.groups.get(groupId)?.keys() ?? []]
+  }
+
+  partitionsOf(groupId: string, topic: string): number[] {
+    return [...this.groups.get(groupId)?.get(topic)?.keys() ?? []]
+  }
+
+  countOf(groupId: string): number {
+    let count = 0
+    for (const partitions of this.groups.get(groupId)?.values() ?? []) count += partitions.size
+    return count
   }
 }

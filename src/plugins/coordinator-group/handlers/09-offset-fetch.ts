@@ -99,10 +99,10 @@ export class OffsetFetchHandler implements ProtocolHandler {
     return request.groups.map((group) => ({ ...group, topics: group.topics?.map((topic) => ({ ...topic, name: topicsById.get(topic.topicId)?.name })) ?? null }))
   }
 
-  /** Whether it was committed for this topic, and not for one that had its name before. */
+  /** Whether it was committed for the topic that is there, and not for one that had its name before. */
   private isOfTopic({ topic, topicId }: FetchedOffset): boolean {
     const id = this.parts.metadata.image().topics.get(topic)?.id
-    return topicId === zeroUuid || id === undefined || id === topicId
+    return topicId === zeroUuid || id === topicId
   }
 }
 

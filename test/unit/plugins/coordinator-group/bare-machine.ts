@@ -39,6 +39,13 @@ export class BareMachine {
     }
   }
 
+  /** Acts on the first thing that is due now; how many records it wrote. */
+  settleOnce(): number {
+    const decision = this.machine.due(this.now)
+    this.carryOut(decision)
+    return decision.records.length
+  }
+
   private get now(): MachineTime {
     return { wallMs: this.nowMs, judgedMs: this.nowMs }
   }

@@ -55,7 +55,7 @@ const stateOf = ({ groups, consumers, offsets }: GroupMachine): unknown => ({
 /** A machine that looks at each record by itself: one whose load has ended. */
 function naive(): GroupMachine {
   const machine = new GroupMachine(rules, new FakeTopics())
-  machine.apply({ type: 'expiry', groupIds: [], atMs: Infinity })
+  machine.apply({ type: 'expiry', place: undefined, atMs: Infinity })
   return machine
 }
 
