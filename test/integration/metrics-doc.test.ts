@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTestBroker } from '../../src/harness/index.ts'
 import { createClient } from '../../src/index.ts'
-import { root, sourceFiles } from '../meta/source-tree.ts'
+import { metricNamesInSource } from '../meta/metric-names.ts'
+import { root } from '../meta/source-tree.ts'
 
 interface Metric {
   readonly type: string
@@ -30,8 +31,7 @@ function familiesOf(text: string): Map<string, { readonly type: string, readonly
   return families
 }
 
-/** Whole names in the source beside the names that a kit makes up, those included that a broker serves only in some state; not the beginnings of names that are put together. */
-const named = new Set(sourceFiles().filter((path) => !/^(testkit|kernel)\//.test(path)).flatMap((path) => [...readFileSync(join(root, 'src', path), 'utf8').matchAll(/['`](millrace_[a-z_]*[a-z])['`]/g)].map(([, name]) => name!)))
+const named = metricNamesInSource()
 
 let served = new Map<string, { readonly type: string, readonly labels: readonly string[] | undefined }>()
 let directory = ''
