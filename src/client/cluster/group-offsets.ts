@@ -1,3 +1,4 @@
+import { type MillraceError } from '../../kernel/errors/index.ts'
 import { kafkaError, kafkaErrors, offsetCommitApi, offsetFetchApi, type RequestDraftOf, type ResponseOf } from '../../wire/index.ts'
 import { call } from '../channel/call.ts'
 import { type Channel } from '../channel/channel.ts'
@@ -51,8 +52,15 @@ export function fetchRequest(version: number, groupId: string, partitions: reado
   return version >= groupsFrom ? { groups: [{ groupId, topics }], requireStable: true } : { groupId, topics, ...(version >= 7 ? { requireStable: true } : {}) }
 }
 
-/** Throws the first error that the answer holds. */
-export function committedIn(response: ResponseOf<typeof offsetFetchApi>, groupId: string): CommittedOffset[] {
+/** A partition whose committed offset the coordinator does not tell. */
+export interface UntoldOffset {
+  readonly topic: string
+  readonly partition: number
+  readonly error: MillraceError
+}
+
+/** Throws where the answer refuses the group, or says "not now" of any partition; what refuses single ones goes to `untold`. */
+export function committedOrUntold(response: ResponseOf<typeof offsetFetchApi>, groupId: string, untold: UntoldOffset[]): CommittedOffset[] {
   const what = `asking for the offsets of group ${groupId}`
   const answer: Pick<ResponseOf<typeof offsetFetchApi>, 'topics' | 'errorCode'> = response.groups[0] ?? response
   // Who has never committed has no group.
@@ -62,19 +70,33 @@ export function committedIn(response: ResponseOf<typeof offsetFetchApi>, groupId
   for (const { name, partitions: list } of answer.topics) {
     for (const { partitionIndex: partition, committedOffset, committedLeaderEpoch, metadata, errorCode } of list) {
       // A topic that is not there has no offsets either.
-      if (errorCode !== kafkaErrors.NONE && errorCode !== kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION) throw brokerError(errorCode, { what: `${what} in ${name}-${partition}`, topic: name, partition })
-      found.push({ topic: name, partition, offset: committedOffset, leaderEpoch: committedLeaderEpoch, metadata: metadata ?? '' })
+      if (errorCode === kafkaErrors.NONE || errorCode === kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION) {
+        found.push({ topic: name, partition, offset: committedOffset, leaderEpoch: committedLeaderEpoch, metadata: metadata ?? '' })
+        continue
+      }
+      const error = brokerError(errorCode, { what: `${what} in ${name}-${partition}`, topic: name, partition })
+      if (error.row.retriable) throw error
+      untold.push({ topic: name, partition, error })
     }
   }
   return found
 }
 
-/** Committed offsets of these partitions, or of all that have any, in one request. */
+/** Throws the first error that the answer holds. */
+export function committedIn(response: ResponseOf<typeof offsetFetchApi>, groupId: string): CommittedOffset[] {
+  const untold: UntoldOffset[] = []
+  const found = committedOrUntold(response, groupId, untold)
+  for (const { error } of untold) throw error
+  return found
+}
+
+/** Committed offsets of these partitions, or of all that have any, in one request. Without `untold` it rejects where any is refused. */
 export async function fetchCommitted(
-  channel: Channel, groupId: string, partitions: readonly { readonly topic: string, readonly partition: number }[] | null, options: GroupCallOptions,
+  channel: Channel, groupId: string, partitions: readonly { readonly topic: string, readonly partition: number }[] | null, options: GroupCallOptions, untold?: UntoldOffset[],
 ): Promise<CommittedOffset[]> {
   const build = (version: number): RequestDraftOf<typeof offsetFetchApi> => fetchRequest(version, groupId, partitions)
-  return committedIn(await call(channel, offsetFetchApi, build, { ...options, oldest: partitions === null ? 2 : 1, newest: newestByName }), groupId)
+  const response = await call(channel, offsetFetchApi, build, { timeoutMs: options.timeoutMs, signal: options.signal, oldest: partitions === null ? 2 : 1, newest: newestByName })
+  return untold === undefined ? committedIn(response, groupId) : committedOrUntold(response, groupId, untold)
 }
 
 export function commitRequest({ groupId, memberId, generation, instanceId }: Committer, offsets: readonly OffsetToCommit[]): RequestDraftOf<typeof offsetCommitApi> {

@@ -26,6 +26,8 @@ export class AssignedPartition {
   isPaused = false
   /** A rebalance is at it: as if paused, whatever the application says. */
   isHeld = false
+  /** Nobody has found out where to begin: as if paused, until somebody seeks. */
+  awaitsStart = false
   /** Counts seeks: an answer to a request from before one is not for us. */
   round = 0
   /** The next offset that `poll` gives; -1 while it has to be looked up. */
@@ -64,7 +66,7 @@ export class AssignedPartition {
 
   /** Whether `poll` gives nothing of it. */
   get isSilent(): boolean {
-    return this.isPaused || this.isHeld
+    return this.isPaused || this.isHeld || this.awaitsStart
   }
 
   /** Whether a fetch is under way whose answer is still wanted. */
@@ -78,6 +80,7 @@ export class AssignedPartition {
     this.chunks.length = 0
     this.chunkBytes = 0
     this.isOutOfRange = false
+    this.awaitsStart = false
     this.error = undefined
     this.retryAtMs = 0
     this.failures = 0

@@ -1,10 +1,9 @@
 import { uuidFromBytes } from '../../base/uuid.ts'
-import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
 import { onAbort } from '../abort-listeners.ts'
 import { abortReason, closedError } from '../client-error.ts'
 import { Coordinator } from '../cluster/coordinator.ts'
 import { type CommittedOffset, type OffsetToCommit } from '../cluster/group-offsets.ts'
-import { type AssignedPartition, type Start } from '../consumer/assigned-partition.ts'
+import { type AssignedPartition } from '../consumer/assigned-partition.ts'
 import { type Consumer, type ConsumerParts, type QueryOptions } from '../consumer/consumer.ts'
 import { ClassicMember } from './core/classic-member.ts'
 import { ConsumerMember } from './core/consumer-member.ts'
@@ -13,6 +12,7 @@ import { keyOf, type TopicPartition, without } from './core/topic-partitions.ts'
 import { GroupSession } from './group-session.ts'
 import { type GroupSettings } from './group-settings.ts'
 import { OffsetCommits } from './offset-commits.ts'
+import { PartitionStarts } from './partition-starts.ts'
 import { StandIn } from './stand-in.ts'
 import { SubscribedTopics } from './subscribed-topics.ts'
 import { type TakenOffsets } from './taken-offsets.ts'
@@ -42,13 +42,14 @@ export class Membership {
   readonly session: GroupSession
   private readonly parts: MembershipParts
   private readonly commits: OffsetCommits
+  private readonly starts: PartitionStarts
   private readonly subscribed: SubscribedTopics
   private readonly abort = new AbortController()
   private readonly interrupts = new Set<(error: unknown) => void>()
   private listeners: RebalanceListeners = {}
   private names: readonly string[] = []
   private failure: unknown
-  private listenerError: { readonly error: unknown } | undefined
+  private trouble: { readonly error: unknown } | undefined
   private commitsAtEnd = true
   isSubscribed = false
 
@@ -68,6 +69,10 @@ export class Membership {
     })
     const owns = (partitions: readonly TopicPartition[]): boolean => without(partitions, this.session.machine.owned).length === 0
     this.commits = new OffsetCommits({ ...shared, groupId: group.groupId, coordinator, identity: () => this.session.machine.identity, owns })
+    this.starts = new PartitionStarts({
+      world, client, group, partitions: parts.partitions, commits: this.commits, taken: parts.taken, isMember: () => this.session.machine.identity.generation >= 0,
+      onStarted: () => { parts.reader.resume([]) }, onRefused: error => { this.tellOnce(error) }, signal: this.abort.signal,
+    })
     this.subscribed = new SubscribedTopics({
       ...shared,
       onTopics: (topics, isLearned) => { this.session.topics(topics, isLearned) },
@@ -125,12 +130,12 @@ export class Membership {
     for (const listener of [...this.interrupts]) listener(error)
   }
 
-  /** Throws what ended the membership, each time, and what a listener has thrown, once. */
+  /** Throws what ended the membership, each time, and once what a listener has thrown or why partitions are not read. */
   throwTrouble(): void {
     if (this.failure !== undefined) throw this.failure as Error
-    const { listenerError } = this
-    this.listenerError = undefined
-    if (listenerError !== undefined) throw listenerError.error as Error
+    const { trouble } = this
+    this.trouble = undefined
+    if (trouble !== undefined) throw trouble.error as Error
   }
 
   /** Waits while a rebalance is at the application's partitions. False: the time is up. Rejects with the signal's reason. */
@@ -170,15 +175,21 @@ export class Membership {
       if (kind === 'assign') await this.takeOn(partitions)
       else await this.giveUp(partitions, kind === 'lost')
     } catch (error) {
-      if (this.abort.signal.aborted) return
-      // A poll that waits is told now, and otherwise the next one.
-      if (this.interrupts.size === 0) this.listenerError ??= { error }
-      this.interrupt(error)
+      if (!this.abort.signal.aborted) this.tellOnce(error)
     }
   }
 
-  private async giveUp(partitions: readonly TopicPartition[], isLost: boolean): Promise<void> {
+  /** A poll that waits is told now, and otherwise the next one. */
+  private tellOnce(error: unknown): void {
+    if (this.interrupts.size === 0) this.trouble ??= { error }
+    this.interrupt(error)
+  }
+
+  private async giveUp(given: readonly TopicPartition[], isLost: boolean): Promise<void> {
     const { taken, reader } = this.parts
+    // What was lost before anybody knew where to begin was never told of.
+    const partitions = given.filter(each => this.parts.partitions.has(keyOf(each)))
+    if (partitions.length === 0) return
     for (const each of partitions) this.hold(each, true)
     try {
       if (isLost) await this.listeners.onLost?.(partitions)
@@ -206,18 +217,11 @@ export class Membership {
   }
 
   private async takeOn(partitions: readonly TopicPartition[]): Promise<void> {
-    const { reader, taken } = this.parts
-    const committed = await this.startOf(partitions)
-    if (this.abort.signal.aborted) return
-    const starts = partitions.map(each => ({ ...each, offset: this.resetStart() }))
-    reader.assign([...reader.assignment(), ...starts])
-    for (const { topic, partition, offset, leaderEpoch } of committed) {
-      const assigned = this.parts.partitions.get(keyOf({ topic, partition }))
-      if (assigned === undefined) continue
-      if (offset >= 0) assigned.seek(offset, leaderEpoch)
-      else if (this.parts.group.offsetReset === 'error') assigned.fail(new MillraceError('MR_CLIENT_GROUP_NO_OFFSET', { group: this.parts.group.groupId, topic, partition }))
-    }
-    taken.wasCommitted(committed.filter(({ offset }) => offset >= 0))
+    const { reader } = this.parts
+    const found = await this.starts.find(partitions)
+    if (found === undefined) return
+    reader.assign([...reader.assignment(), ...partitions])
+    this.starts.begin(partitions, found)
     for (const each of partitions) this.hold(each, true)
     try {
       await this.listeners.onAssigned?.(partitions)
@@ -225,25 +229,6 @@ export class Membership {
       for (const each of partitions) this.hold(each, false)
       reader.resume([])
     }
-  }
-
-  /** All in one request. Waits for as long as it takes; what refuses for good, each partition fails with. */
-  private async startOf(partitions: readonly TopicPartition[]): Promise<CommittedOffset[]> {
-    const { client } = this.parts
-    for (;;) {
-      try {
-        return await this.committed(partitions, { timeoutMs: client.requestTimeoutMs, signal: this.abort.signal })
-      } catch (error) {
-        const mayPass = isMillraceError(error) && error.row.retriable
-        if (!mayPass || this.abort.signal.aborted || this.session.machine.identity.generation < 0) throw error
-      }
-    }
-  }
-
-  private resetStart(): Start {
-    const { offsetReset } = this.parts.group
-    if (typeof offsetReset === 'object') return { timestamp: Math.max(0, this.parts.world.clock.wallMs() - offsetReset.durationMs) }
-    return offsetReset === 'latest' ? 'end' : 'beginning'
   }
 
   private hold(each: TopicPartition, isHeld: boolean): void {

@@ -3,7 +3,7 @@ import { isMillraceError, MillraceError } from '../../kernel/errors/index.ts'
 import { kafkaErrorName, kafkaErrors } from '../../wire/index.ts'
 import { brokerError, isRetriable } from '../client-error.ts'
 import { type Coordinator } from '../cluster/coordinator.ts'
-import { commitOffsets, fetchCommitted, isPassing, type CommittedOffset, type OffsetToCommit } from '../cluster/group-offsets.ts'
+import { commitOffsets, fetchCommitted, isPassing, type CommittedOffset, type OffsetToCommit, type UntoldOffset } from '../cluster/group-offsets.ts'
 import { type LookupParts } from '../cluster/offset-lookup.ts'
 import { pause } from '../pause.ts'
 import { type MemberIdentity } from './core/member-machine.ts'
@@ -71,11 +71,11 @@ export class OffsetCommits {
     await this.tail
   }
 
-  /** Asks until the time is up; null asks for all. */
-  fetch(partitions: readonly TopicPartition[] | null, wait: CommitWait): Promise<CommittedOffset[]> {
-    if (partitions?.length === 0) return Promise.resolve([])
+  /** Asks until the time is up. What refuses single partitions goes to `untold`; without that it rejects. */
+  fetch(partitions: readonly TopicPartition[], wait: CommitWait, untold?: UntoldOffset[]): Promise<CommittedOffset[]> {
+    if (partitions.length === 0) return Promise.resolve([])
     const { groupId } = this.parts
-    return this.until(wait, async (timeoutMs) => fetchCommitted(await this.channel(timeoutMs, wait), groupId, partitions, { timeoutMs, signal: wait.signal }))
+    return this.until(wait, async (timeoutMs) => fetchCommitted(await this.channel(timeoutMs, wait), groupId, partitions, { timeoutMs, signal: wait.signal }, untold))
   }
 
   private async send(pending: Pending, wait: CommitWait): Promise<void> {
