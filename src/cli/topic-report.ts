@@ -118,7 +118,7 @@ export function warningsOf(configs: readonly ConfigReport[]): string[] {
  */
 function insyncWarning(minInsync: string | null | undefined, replicationFactor: number): string[] {
   if (minInsync === null || minInsync === undefined || !(replicationFactor > 0 && Number(minInsync) > replicationFactor)) return []
-  return [`min.insync.replicas=${minInsync} can never be met with a replication factor of ${replicationFactor}: acks=all will be refused; create a topic with at most ${replicationFactor} (settings of a topic cannot be changed yet)`]
+  return [`min.insync.replicas=${minInsync} can never be met with a replication factor of ${replicationFactor}: acks=all will be refused; set it to at most ${replicationFactor}, as \`millrace topic alter\` does`]
 }
 
 const valueOf = (configs: readonly ConfigReport[], name: string): string | null | undefined => configs.find((each) => each.name === name)?.value

@@ -96,7 +96,7 @@ describe('topic describe', () => {
     await cli('topic', 'create', 'shown', '--config', 'cleanup.policy=compact', '--config', 'segment.ms=3600000', '--config', 'flush.ms=5')
     await run(['produce', 'shown', '--key-separator', ':'], { bootstrap: broker.bootstrap, input: 'a:1\nb:2\n' })
     const { stdout } = await cli('topic', 'describe', 'shown')
-    expect(stdout).toMatch(/^shown {2}1 partition {2}replication factor 1 {2}id \S{22}\n/)
+    expect(stdout).toMatch(/^shown {2}1 partition {2}replication factor 1 {2}\d+ B {2}id \S{22}\n/)
     expect(stdout).toMatch(/^partition +leader +epoch +replicas +in sync +start +end +records +size\n +0 +1 +0 +1 +1 +0 +2 +2 +\S+/m)
     expect(stdout).toMatch(/^segment\.ms +3600000 \(1h\) +topic$/m)
     expect(stdout).toMatch(/^partition +broker +dirty +dirty size +clean up to +last compacted\n +0 +1 +0% +0 B +0 +-$/m)
@@ -139,9 +139,64 @@ describe('topic delete', () => {
   })
 })
 
-it('topic alter is refused and says what to do instead', async () => {
-  const refused = await cli('topic', 'alter', 'orders', '--config', 'retention.ms=1')
-  expect([refused.code, oneLine(refused)]).toEqual([2, expect.stringMatching(/^error MR_CLI_NOT_AVAILABLE: millrace topic alter: .*create another/)])
+describe('topic alter', () => {
+  it('sets and deletes settings, shows what was and is, and leaves the others alone', async () => {
+    await cli('topic', 'create', 'altered', '--config', 'retention.ms=60000', '--config', 'segment.ms=5000', '--config', 'max.message.bytes=2048')
+    const changed = await cli('topic', 'alter', 'altered', '--config', 'retention.ms=90000', '--delete-config', 'segment.ms')
+    expect(changed).toEqual({
+      code: 0, stderr: '',
+      stdout: 'altered changed\n\nsetting       before  after\nretention.ms  60000   90000\nsegment.ms    5000    604800000 (default)\n',
+    })
+    const { configs } = jsonOf(await cli('topic', 'describe', 'altered', '-o', 'json')) as { configs: { name: string, value: string, source: string }[] }
+    expect(configs.filter(({ source }) => source === 'topic').map(({ name, value }) => `${name}=${value}`)).toEqual(['max.message.bytes=2048', 'retention.ms=90000'])
+  })
+
+  it('adds partitions, beside settings, as JSON', async () => {
+    await cli('topic', 'create', 'grown', '--partitions', '2')
+    const grown = jsonOf(await cli('topic', 'alter', 'grown', '--partitions', '5', '--config', 'retention.ms=1000', '--delete-config', 'segment.mss', '-o', 'json'))
+    expect(grown).toEqual({
+      name: 'grown', partitions: { before: 2, after: 5 }, dryRun: false,
+      configs: [{ name: 'retention.ms', before: null, after: '1000' }, { name: 'segment.mss', before: null, after: null }],
+      warnings: [
+        'segment.mss is no setting of topics; did you mean segment.ms?', 'retention.ms was 604800000 and is 1000: what is beyond it is dropped soon', expect.stringContaining('may go to another partition'),
+      ],
+    })
+    expect(jsonOf(await cli('topic', 'describe', 'grown', '-o', 'json'))).toMatchObject({ partitions: { length: 5 } })
+  })
+
+  it('with --dry-run checks everything, says what would be lost, and changes nothing', async () => {
+    await cli('topic', 'create', 'dry-altered', '--config', 'retention.ms=60000')
+    const dry = await cli('topic', 'alter', 'dry-altered', '--config', 'cleanup.policy=compact', '--delete-config', 'retention.ms', '--partitions', '3', '--dry-run')
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringMatching(/^dry-altered can be changed: 1 partition, then 3\n\n.*\ncleanup\.policy +delete \(default\) +compact\nretention\.ms +60000 +\(its default\)\n$/) })
+    expect(dry.stderr).toMatch(/^warning: cleanup\.policy has compact now.*\nwarning: records of a key/)
+    const { partitions, configs } = jsonOf(await cli('topic', 'describe', 'dry-altered', '-o', 'json')) as { partitions: unknown[], configs: { name: string, source: string }[] }
+    expect([partitions.length, configs.filter(({ source }) => source === 'topic').map(({ name }) => name)]).toEqual([1, ['retention.ms']])
+  })
+
+  it('of which one part is refused makes none of it', async () => {
+    await cli('topic', 'create', 'whole', '--partitions', '2')
+    for (const [args, code, says] of [
+      [['--config', 'retention.ms=1', '--config', 'segment.mss=1'], 2, /segment\.mss; did you mean segment\.ms\?/], [['--config', 'retention.ms=soon', '--partitions', '4'], 2, /retention\.ms/],
+      [['--config', 'retention.ms=1', '--partitions', '2'], 1, /whole/], [['--config', 'retention.ms=1', '--delete-config', 'retention.ms'], 2, /given twice/], [[], 2, /nothing to change/],
+    ] as const) {
+      const refused = await cli('topic', 'alter', 'whole', ...args)
+      expect([refused.code, oneLine(refused)], args.join(' ')).toEqual([code, expect.stringMatching(says)])
+    }
+    const { partitions, configs } = jsonOf(await cli('topic', 'describe', 'whole', '-o', 'json')) as { partitions: unknown[], configs: { source: string }[] }
+    expect([partitions.length, configs.filter(({ source }) => source === 'topic')]).toEqual([2, []])
+  })
+
+  it('warns of what has no effect here, and of a min.insync.replicas that can never be met', async () => {
+    await cli('topic', 'create', 'warned')
+    const warned = await cli('topic', 'alter', 'warned', '--config', 'flush.ms=5', '--config', 'min.insync.replicas=2')
+    expect(warned).toMatchObject({ code: 0, stderr: expect.stringMatching(/^warning: flush\.ms has no effect here.*\nwarning: min\.insync\.replicas=2 can never be met.*topic alter/) })
+  })
+
+  it('of a mistyped topic suggests the nearest', async () => {
+    await cli('topic', 'create', 'parcels')
+    const refused = await cli('topic', 'alter', 'parcles', '--partitions', '3')
+    expect([refused.code, oneLine(refused)]).toEqual([1, 'error MR_TOPIC_UNKNOWN: topic parcles does not exist; did you mean parcels?'])
+  })
 })
 
 describe('cluster', () => {

@@ -7,7 +7,7 @@ import { confirmed } from '../confirm.ts'
 import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
 import { plural, print, printJson, printTable, printWarning } from '../output.ts'
 import { collectSettings, wholeNumber, type Pair } from '../option-values.ts'
-import { notYetCommand } from './not-yet.ts'
+import { alterCommand } from './topic-alter.ts'
 
 interface CreateFlags extends NetworkFlags {
   readonly partitions?: number
@@ -23,7 +23,7 @@ interface DeleteFlags extends NetworkFlags {
 }
 
 export function topicCommand(program: Command): void {
-  const topic = program.command('topic').summary('make, list, describe and delete topics').description('Makes, lists, describes and deletes topics.')
+  const topic = program.command('topic').summary('make, list, describe, change and delete topics').description('Makes, lists, describes, changes and deletes topics.')
   createCommand(topic)
   addNetworkOptions(topic.command('list').summary('all topics').description('Lists the topics of the cluster.'))
     .option('--internal', 'topics of the cluster itself, too')
@@ -40,8 +40,8 @@ export function topicCommand(program: Command): void {
         if (!isWell(report)) process.exitCode = 1
       })
     })
+  alterCommand(topic)
   deleteCommand(topic)
-  notYetCommand(topic, 'alter', 'changing topics', 'create another with the settings you want, and produce to that')
 }
 
 function createCommand(topic: Command): void {

@@ -156,7 +156,7 @@ export const errorTable = {
   MR_RECORD_CORRUPT: row('request', true, 2, 400, 'corrupt record batch: {reason}; send it again, or where it was read from a disk, look there with millrace log inspect'),
   MR_RECORD_DECOMPRESSED_TOO_LARGE: row('request', false, 10, 413, 'the batch decompresses to more than {limit} bytes; send fewer records in one batch'),
   MR_RECORD_TIMESTAMP_INVALID: row('request', false, 32, 400, 'invalid timestamp in a record batch: {reason}; correct it, or change message.timestamp.before.max.ms or message.timestamp.after.max.ms of the topic'),
-  MR_RECORD_TOO_LARGE: row('request', false, 10, 413, 'a batch of {size} bytes is over max.message.bytes={limit} of {topic}; send smaller batches, or to a topic that was created with more (settings of a topic cannot be changed yet)'),
+  MR_RECORD_TOO_LARGE: row('request', false, 10, 413, 'a batch of {size} bytes is over max.message.bytes={limit} of {topic}; send smaller batches, or raise it with millrace topic alter'),
   // schema registries
   MR_REGISTRY_INCOMPATIBLE: row('request', false, 87, 409, '{what}: the schema registry refuses it: {reason}; change the schema, or the compatibility level of the subject'),
   MR_REGISTRY_NOT_FOUND: row('request', false, 87, 404, '{what}: the schema registry has none: {reason}; register it first (autoRegister: true does), or point url at the registry that has it'),
