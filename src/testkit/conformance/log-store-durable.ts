@@ -34,6 +34,40 @@ function fillVaried(log: PartitionLog, random: Prng, count: number): void {
   }
 }
 
+/** What a log whose durability changes has promised of what was appended. */
+class FlushPromise {
+  /** Below it nothing may be lost. */
+  offset = 0
+  private kind: TopicSettings['durability'] = 'fsync'
+  /** What counted as flushed when it changed to fsync may not be on the disk; what becomes flushed from then on is, with all before it. */
+  private counted = 0
+  private flushed = 0
+  private readonly log: PartitionLog
+  private readonly name: string
+
+  constructor(log: PartitionLog, name: string) {
+    this.log = log
+    this.name = name
+  }
+
+  get durability(): TopicSettings['durability'] { return this.kind }
+
+  /** Before the log is told. */
+  set durability(changed: TopicSettings['durability']) {
+    this.look()
+    if (changed === 'fsync' && this.kind === 'os') this.counted = this.log.flushedOffset
+    this.kind = changed
+  }
+
+  look(): void {
+    const { log: { flushedOffset, endOffset }, kind, name } = this
+    check(flushedOffset >= this.flushed, `${name}: the flushed offset went from ${this.flushed} to ${flushedOffset}`)
+    this.flushed = flushedOffset
+    if (kind === 'fsync' && flushedOffset > this.counted) this.offset = flushedOffset
+    if (kind === 'os') checkEqual(flushedOffset, endOffset, `${name}: flushed offset with durability os`)
+  }
+}
+
 /** What a store that survives a restart promises. */
 export const durableClaims: readonly LogStoreClaim[] = [
   claim('a durable store can be restarted, killed and cut off', async subject => {
@@ -185,6 +219,38 @@ export const durableClaims: readonly LogStoreClaim[] = [
     await flushedTo(subject, log, 6)
     await subject.powerCut!()
     checkEqual(reopened(subject, log).endOffset, 6, 'log end after a power cut')
+  }),
+  claim('durability that changes under appends: the flushed offset never goes back, and a power cut takes nothing that became flushed under fsync', async (subject, seed) => {
+    for (let round = 0; round < 16; round++) {
+      const random = new Prng(seed + round)
+      const changed: Partial<TopicSettings> = { segmentBytes: random.pick([500, 5000, 1_000_000]), retentionMs: -1 }
+      const log = newLog(subject, { ...changed, durability: 'fsync' })
+      const promise = new FlushPromise(log, `seed ${seed + round}`)
+      fill(log, 1)
+      await subject.settle(subject.store.flush())
+      for (let step = 0; step < random.between(1, 12); step++) {
+        if (random.chance(0.6)) {
+          promise.durability = random.chance(0.7) === (promise.durability === 'fsync') ? 'os' : 'fsync'
+          // Also a change of something else, which promises nothing new.
+          const { flushedOffset } = log
+          log.configure(topicSettings({ ...changed, indexIntervalBytes: random.between(1, 4096), durability: promise.durability }))
+          if (promise.durability === 'fsync') checkEqual(log.flushedOffset, flushedOffset, `seed ${seed + round}: flushed by a change of settings alone`)
+        }
+        promise.look()
+        fill(log, random.between(0, 4), random.pick([10, 10, 200, 200, 50_000]))
+        promise.look()
+        for (let turn = random.pick([0, 0, 2, 30]); turn > 0; turn--) await subject.settle(Promise.resolve())
+        if (random.chance(0.3)) await flushedTo(subject, log, log.endOffset)
+        promise.look()
+      }
+      const before = await readRecords(subject, log)
+      promise.look()
+      log.watcher = undefined
+      await subject.powerCut!()
+      const found = reopened(subject, log, changed)
+      check(found.endOffset >= promise.offset, `seed ${seed + round}: the log ends at ${found.endOffset}, ${promise.offset} was flushed under fsync`)
+      checkEqual(await readRecords(subject, found), before.slice(0, found.endOffset), `seed ${seed + round}: records`)
+    }
   }),
   claim('truncation, deletion of a prefix and removal survive a power cut from the moment they return', async subject => {
     const changed: Partial<TopicSettings> = { segmentBytes: 400, retentionMs: -1 }
