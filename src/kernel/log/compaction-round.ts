@@ -5,6 +5,7 @@ import { BatchReader } from '../record/batch-reader.ts'
 import { isCodec, type CompressionCodec } from '../record/compression-codec.ts'
 import { decompressedBytesMax } from '../record/record-limits.ts'
 import { type OffsetMap } from './offset-map.ts'
+import { RecordOrder } from './record-order.ts'
 import { emptied, RecordSieve, type SieveRound } from './record-sieve.ts'
 
 /** How batches that are written again are compressed. */
@@ -16,7 +17,7 @@ export interface RewriteOptions {
 
 /** Whether the records of the batch are needed by `indexBatch`. */
 export function isIndexed(bytes: Uint8Array, at: number, from: number): boolean {
-  return lastOffsetOf(bytes, at) >= from && !isControl(bytes, at) && recordsCountOf(bytes, at) > 0
+  return lastOffsetOf(bytes, at) >= from && !isControl(bytes, at) && recordsCountOf(bytes, at) !== 0
 }
 
 /** The records of a batch are not what its header says, under a right CRC: nobody can tell their keys, and the batch is left as it is. */
@@ -30,7 +31,7 @@ export function isUnreadable(error: unknown): boolean {
  */
 export function indexBatch(map: OffsetMap, bytes: Uint8Array, at: number, records: Uint8Array | undefined, reader: BatchReader, from: number): boolean {
   try {
-    if (records !== undefined && isIndexed(bytes, at, from) && !indexRecords(map, reader.openRecords(bytes, at, records, 0, records.length), from)) return false
+    if (records !== undefined && isIndexed(bytes, at, from) && !indexRecords(map, reader.openRecords(bytes, at, records, 0, records.length), order.open(bytes, at), from)) return false
   } catch (error) {
     if (!isUnreadable(error)) throw error
   }
@@ -38,8 +39,11 @@ export function indexBatch(map: OffsetMap, bytes: Uint8Array, at: number, record
   return true
 }
 
-function indexRecords(map: OffsetMap, reader: BatchReader, from: number): boolean {
+const order = new RecordOrder()
+
+function indexRecords(map: OffsetMap, reader: BatchReader, order: RecordOrder, from: number): boolean {
   while (reader.next()) {
+    order.check(reader.offset)
     if (reader.offset < from) continue
     if (reader.keyLength < 0) map.reached(reader.offset + 1)
     else if (!map.put(reader.recordBytes, reader.keyStart, reader.keyStart + reader.keyLength, reader.offset)) return false
@@ -69,17 +73,16 @@ export class BatchCompactor {
     const whole = bytes.subarray(at, at + batchBytesOf(bytes, at))
     const { sieve, reader } = this
     if (records === undefined && RecordSieve.readsRecords(bytes, at)) return this.left(whole)
-    let sifted
     try {
-      sifted = sieve.sift(bytes, at, records === undefined ? reader : reader.openRecords(bytes, at, records, 0, records.length), keepsPlace)
+      const sifted = sieve.sift(bytes, at, records === undefined ? reader : reader.openRecords(bytes, at, records, 0, records.length), keepsPlace)
+      if (sifted === 'whole') return whole
+      if (sifted === 'gone') return undefined
+      if (sifted === 'empty') return emptied(bytes, at)
+      sieve.collect(bytes, at, reader.recordBytes)
     } catch (error) {
       if (!isUnreadable(error)) throw error
       return this.left(whole)
     }
-    if (sifted === 'whole') return whole
-    if (sifted === 'gone') return undefined
-    if (sifted === 'empty') return emptied(bytes, at)
-    sieve.collect(bytes, at, reader.recordBytes)
     return 'rewritten'
   }
 

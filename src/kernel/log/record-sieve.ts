@@ -1,3 +1,4 @@
+import { MillraceError } from '../errors/index.ts'
 import {
   attributeCodecMask, attributeDeleteHorizon, attributesAt, baseTimestampOf, batchHeaderBytes, batchPrefixBytes, hasDeleteHorizon, isControl, isLogAppendTime,
   lastOffsetOf, maxTimestampOf, producerIdOf, putCrc, putInt32, putInt64, recordsCountAt, recordsCountOf,
@@ -8,6 +9,7 @@ import { putVarint, putVarlong } from '../record/put-varint.ts'
 import { cursor, varint, varlong } from '../record/record-varint.ts'
 import { varintSize, varlongSize } from '../../base/varint.ts'
 import { type OffsetMap } from './offset-map.ts'
+import { RecordOrder } from './record-order.ts'
 
 /** What one round of compaction goes by. */
 export interface SieveRound {
@@ -48,6 +50,7 @@ export class RecordSieve {
   /** Where each record of the batch begins, and behind them where the last one ends. */
   private places = new Int32Array(1025)
   private buffer = new Uint8Array(16_384)
+  private readonly order = new RecordOrder()
   private keptCount = 0
   private keptMaxTimestamp = -1
   private stampMs = -1
@@ -58,7 +61,7 @@ export class RecordSieve {
 
   /** Whether anything of the batch has to be looked at but its header. */
   static readsRecords(bytes: Uint8Array, at: number): boolean {
-    return !isControl(bytes, at) && recordsCountOf(bytes, at) > 0
+    return !isControl(bytes, at) && recordsCountOf(bytes, at) !== 0
   }
 
   /**
@@ -80,7 +83,7 @@ export class RecordSieve {
     return this.keptCount === count && this.stampMs < 0 ? 'whole' : 'some'
   }
 
-  /** After `some`: puts the records that stay into `kept`. `records` are those that `sift` has read. */
+  /** After `some`: puts the records that stay into `kept`. `records` are those that `sift` has read. Throws MR_RECORD_CORRUPT where one has no time that can be told. */
   collect(bytes: Uint8Array, at: number, records: Uint8Array): void {
     const { flags, places } = this
     const count = recordsCountOf(bytes, at)
@@ -130,6 +133,8 @@ export class RecordSieve {
 
   /** Marks the records that stay. Gives whether there is a tombstone among them. */
   private flag(bytes: Uint8Array, at: number, reader: BatchReader, count: number): boolean {
+    // Before anything is made for them: a header may promise any number.
+    if (count > reader.recordBytes.length) throw new MillraceError('MR_RECORD_CORRUPT', { reason: `it counts ${count} records in ${reader.recordBytes.length} bytes` })
     if (this.flags.length < count) {
       this.flags = new Uint8Array(Math.max(count, this.flags.length * growth))
       this.places = new Int32Array(this.flags.length + 1)
@@ -139,7 +144,10 @@ export class RecordSieve {
     this.keptMaxTimestamp = -1
     const dropsTombstones = hasDeleteHorizon(bytes, at) && this.round.nowMs >= baseTimestampOf(bytes, at)
     let tombstones = false
+    const order = this.order.open(bytes, at)
     for (let index = 0; reader.next(); index++) {
+      order.check(reader.offset)
+      if (!Number.isSafeInteger(reader.timestamp)) throw absurdTime(reader.timestamp)
       const stays = this.stays(reader, dropsTombstones)
       flags[index] = stays ? 1 : 0
       places[index] = reader.recordStart
@@ -199,6 +207,7 @@ function restamp(target: Uint8Array, start: number, source: Uint8Array, from: nu
   varint(source, from)
   const attributes = cursor
   const delta = varlong(source, attributes + 1) + shiftMs
+  if (!Number.isSafeInteger(delta)) throw absurdTime(delta)
   const rest = cursor
   const length = 1 + varlongSize(delta) + to - rest
   let at = putVarint(target, start, length)
@@ -206,4 +215,9 @@ function restamp(target: Uint8Array, start: number, source: Uint8Array, from: nu
   at = putVarlong(target, at, delta)
   target.set(source.subarray(rest, to), at)
   return start + varintSize(length) + length
+}
+
+/** Far beyond any time: it cannot be told exactly, nor moved to another base. */
+function absurdTime(ms: number): MillraceError {
+  return new MillraceError('MR_RECORD_CORRUPT', { reason: `a record has the time ${ms}` })
 }

@@ -2,6 +2,7 @@ import { Prng } from '../../base/prng.ts'
 import { type TopicSettings } from '../../kernel/model/topic-settings.ts'
 import { type CompactionReport } from '../../kernel/ports/log-compaction.ts'
 import { type PartitionLog } from '../../kernel/ports/partition-log.ts'
+import { batchHeaderBytes, putCrc } from '../../kernel/record/batch-header.ts'
 import { BatchBuilder, type BatchFields } from '../../kernel/record/batch-builder.ts'
 import { BatchReader } from '../../kernel/record/batch-reader.ts'
 import { batchesIn } from '../../kernel/record/record-batch.ts'
@@ -239,6 +240,22 @@ export const compactionClaims: readonly LogStoreClaim[] = [
         checkEqual(reopened(subject, log, settings).endOffset, end + 1, `where it ends after a power cut`)
       }
     }
+  }),
+  claim('a batch whose offsets do not grow, as a topic takes it that checks headers alone, stays as it is, and what is around it is compacted', async subject => {
+    const log = newLog(subject, compacted())
+    for (let index = 0; index < 10; index++) one(log, 'key', `value ${index}`)
+    const crossed = keyedBatch([{ key: 'key', value: 'x' }, { key: 'other', value: 'y' }])
+    const second = batchHeaderBytes + 1 + (crossed[batchHeaderBytes]! >> 1)
+    // The third byte of a record is its offset, as a varint.
+    ;[crossed[batchHeaderBytes + 3], crossed[second + 3]] = [crossed[second + 3]!, crossed[batchHeaderBytes + 3]!]
+    putCrc(crossed, 0)
+    const { baseOffset } = append(log, crossed)
+    for (let index = 0; index < 10; index++) one(log, 'key', `value ${index + 10}`)
+    roll(log)
+    checkEqual([(await compact(subject)).logsFailed], [0], 'rounds that failed')
+    const left = await keyedRecords(subject, log, 0)
+    checkEqual(left.filter(({ offset }) => offset >= baseOffset && offset < baseOffset + 2).map(({ key }) => key), ['key', 'other'], 'its records')
+    check(left.filter(({ key }) => key === 'key').length < 20, 'records around it are gone')
   }),
   claim('a prefix may be deleted, and the end cut, within what was compacted', async subject => {
     const settings = compacted()
