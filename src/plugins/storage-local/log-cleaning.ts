@@ -2,7 +2,7 @@ import { type CompactionNeed, segmentGroups } from '../../kernel/log/compaction-
 import { offsetMapBytes } from '../../kernel/log/offset-map.ts'
 import { codecNamed } from '../../kernel/record/compression-codec.ts'
 import { sumHeader } from './core/batch-sums.ts'
-import { CleanedSegment, type CleanedFacts } from './io/cleaned-segment.ts'
+import { discardCleaned, type CleanedFacts } from './io/cleaned-segment.ts'
 import { type Segment } from './io/segment.ts'
 import { type LogState } from './log-state.ts'
 import { type RoundFacts, type RoundFigures, type RoundWork } from './round-work.ts'
@@ -151,7 +151,7 @@ export class LogCleaning {
       await work.discard(facts)
     } catch (error) {
       if (!(error instanceof ThreadEnded)) throw log.home.fault(error)
-      log.guard(() => CleanedSegment.discard(log.world.files, facts))
+      log.guard(() => discardCleaned(log.world.files, facts))
     }
   }
 

@@ -8,7 +8,7 @@ import { batchBytesOf, batchHeaderBytes, codecOf } from '../../kernel/record/bat
 import { BatchReader } from '../../kernel/record/batch-reader.ts'
 import { compressInlineBytesMax, decompressesInline, isCodec, type CompressionCodec } from '../../kernel/record/compression-codec.ts'
 import { decompressedBytesMax } from '../../kernel/record/record-limits.ts'
-import { CleanedSegment, type CleanedFacts } from './io/cleaned-segment.ts'
+import { CleanedSegment, discardCleaned, type CleanedFacts } from './io/cleaned-segment.ts'
 import { figuresOf, type RoundFacts, type RoundFigures, type RoundWork } from './round-work.ts'
 import { SegmentSource, type ReadSegment, type SourceChunk } from './segment-source.ts'
 
@@ -88,7 +88,7 @@ export class WorkInSlices<S> implements RoundWork<S> {
   }
 
   discard(facts: CleanedFacts): Promise<void> {
-    CleanedSegment.discard(this.options.files, facts)
+    discardCleaned(this.options.files, facts)
     return Promise.resolve()
   }
 

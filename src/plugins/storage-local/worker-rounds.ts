@@ -2,7 +2,7 @@ import { assert } from '../../base/assert.ts'
 import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type Compression } from '../../kernel/ports/compression.ts'
 import { type FileSystem } from '../../kernel/ports/file-system.ts'
-import { CleanedSegment } from './io/cleaned-segment.ts'
+import { discardCleaned } from './io/cleaned-segment.ts'
 import { type RoundFacts } from './round-work.ts'
 import { SegmentAside, type SegmentAsideFacts, Suspicion } from './segment-aside.ts'
 import { WorkInSlices } from './work-in-slices.ts'
@@ -96,7 +96,7 @@ export class WorkerRounds {
     switch (message.type) {
       case 'discard':
         this.close()
-        CleanedSegment.discard(this.world.files, message.facts)
+        discardCleaned(this.world.files, message.facts)
         return { type: 'discarded' }
       case 'index': {
         const isWhole = await existing(round).index(message.segment)

@@ -30,6 +30,12 @@ export function cleanedPath({ directory, baseOffset }: Pick<CleanedFacts, 'direc
 /** The kinds of files beside it. The `.sum` comes first, for it says what the others are worth. */
 export const besideCleaned = ['.sum', '.index', '.timeindex'] as const
 
+/** It is not wanted. */
+export function discardCleaned(files: FileSystem, facts: CleanedFacts): void {
+  for (const suffix of ['.log', ...besideCleaned] as const) files.remove(cleanedPath(facts, suffix))
+  for (const suffix of [...besideCleaned].reverse()) files.remove(cleanedPath(facts, suffix, '.swap'))
+}
+
 /** The files of a segment that is to take the place of others, under names that a start removes: written, then made durable by `finish`. */
 export class CleanedSegment {
   sizeBytes = 0
@@ -56,12 +62,6 @@ export class CleanedSegment {
       this.close()
       throw error
     }
-  }
-
-  /** It is not wanted. */
-  static discard(files: FileSystem, facts: CleanedFacts): void {
-    for (const suffix of ['.log', ...besideCleaned] as const) files.remove(cleanedPath(facts, suffix))
-    for (const suffix of [...besideCleaned].reverse()) files.remove(cleanedPath(facts, suffix, '.swap'))
   }
 
   /** Adds a whole batch, behind all others. The bytes must not change until the next `write`. */
