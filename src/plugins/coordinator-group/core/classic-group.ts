@@ -1,4 +1,5 @@
 import { assert } from '../../../base/assert.ts'
+import { PendingIds } from './pending-ids.ts'
 import { ProtocolCounts } from './protocol-counts.ts'
 
 /** In Kafka's spelling, as answers name them. */
@@ -58,8 +59,8 @@ export class ClassicGroup {
   members = new Map<string, Member>()
   /** Member ids of static members by instance id. */
   staticMembers = new Map<string, string>()
-  /** Ids that were given and not used yet, with the time until which they may be. */
-  pending = new Map<string, number>()
+  /** Ids that were given and not used yet. */
+  pending = new PendingIds()
   /** Members of the generation that have not asked for their assignment. */
   unsynced = new Set<string>()
   joinDeadline: JoinDeadline | undefined
@@ -77,7 +78,7 @@ export class ClassicGroup {
     const copy = Object.assign(new ClassicGroup(this.groupId, this.stateSinceMs), this)
     copy.members = new Map(this.members)
     copy.staticMembers = new Map(this.staticMembers)
-    copy.pending = new Map(this.pending)
+    copy.pending = this.pending.copy()
     copy.unsynced = new Set(this.unsynced)
     return copy
   }
@@ -148,11 +149,10 @@ export class ClassicGroup {
     return this.pending.size === 0 && this.joining === this.members.size
   }
 
-  /** The first deadline; Infinity without one. */
+  /** The first deadline, perhaps too early; Infinity without one. */
   get nextDeadlineMs(): number {
-    let first = Math.min(this.syncDeadlineMs, this.joinDeadline?.atMs ?? Infinity)
+    let first = Math.min(this.syncDeadlineMs, this.joinDeadline?.atMs ?? Infinity, this.pending.firstMs)
     for (const member of this.members.values()) first = Math.min(first, sessionDeadlineMs(member))
-    for (const deadlineMs of this.pending.values()) first = Math.min(first, deadlineMs)
     return first
   }
 

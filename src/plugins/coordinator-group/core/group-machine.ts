@@ -178,6 +178,7 @@ export class GroupMachine implements ReplayMachine<GroupCommand, GroupChange, Gr
 
   private replace({ group, reason, event }: Extract<GroupChange, { readonly type: 'group' }>): void {
     this.consumers.groups.delete(group.groupId)
+    group.pending.settle()
     this.groups.set(group.groupId, group)
     this.schedule(group.groupId, group.nextDeadlineMs)
     this.forgetBlank(group.groupId)
@@ -351,7 +352,7 @@ function changeOf({ group, reason, before }: GroupTurn): GroupChange {
 function pass(turn: GroupTurn): void {
   const { group, now } = turn
   const nowMs = now.judgedMs
-  for (const [memberId, deadlineMs] of [...group.pending]) if (deadlineMs <= nowMs) group.pending.delete(memberId)
+  group.pending.expire(nowMs)
   const silent = [...group.members.values()].filter((member) => sessionDeadlineMs(member) <= nowMs)
   for (const { memberId } of silent) turn.removeMember(memberId)
   if (silent.length > 0 && group.isIn('Stable', 'CompletingRebalance')) rebalance(turn, `${silent.length} members were not heard from`)

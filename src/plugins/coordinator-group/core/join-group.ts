@@ -10,6 +10,9 @@ import { completeIfAllJoined, joined, membersOf, prepare, rebalance } from './re
 /** A new member that waits for a rebalance so long is taken to have given up: nobody could tell otherwise (KAFKA-7610). */
 const newMemberTimeoutMs = 5 * 60 * 1000
 
+/** Ids of a group that were given and not used yet. Who comes with one that is forgotten is UNKNOWN_MEMBER_ID, and asks for another by itself. */
+export const pendingIdsMost = 10_000
+
 /** JoinGroup. The answer comes with the generation, unless it is refused. */
 export function join(turn: GroupTurn, command: JoinCommand, asker: number): void {
   const { group } = turn
@@ -25,7 +28,7 @@ export function join(turn: GroupTurn, command: JoinCommand, asker: number): void
     joinStatic(turn, command, asker)
   } else if (isUnknown && command.idFirst) {
     // Quirk 44: the id is taken up when it comes back, and forgotten when it does not within its session.
-    group.pending.set(command.freshMemberId, turn.now.judgedMs + command.sessionTimeoutMs)
+    group.pending.give(command.freshMemberId, turn.now.judgedMs + command.sessionTimeoutMs, pendingIdsMost)
     turn.refuseJoin(asker, command.freshMemberId, kafkaErrors.MEMBER_ID_REQUIRED)
   } else if (isUnknown) {
     addMember(turn, command, command.freshMemberId, asker)
