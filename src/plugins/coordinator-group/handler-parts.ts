@@ -1,6 +1,6 @@
 import { isMillraceError } from '../../kernel/errors/index.ts'
 import { type Random } from '../../kernel/ports/clock.ts'
-import { type ClusterMetadata } from '../../kernel/ports/cluster-metadata.ts'
+import { type ClusterMetadata, type TopicImage } from '../../kernel/ports/cluster-metadata.ts'
 import { type Exchange } from '../../kernel/ports/protocol-handler.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { kafkaErrors } from '../../wire/kafka-error-codes.ts'
@@ -22,6 +22,8 @@ export const groupOperations = (1 << 3) | (1 << 6) | (1 << 8) | (1 << 10) | (1 <
 
 /** Of a group without a name: nobody can be its member. */
 export const isNamed = (groupId: string): boolean => groupId !== ''
+
+export const hasPartition = ({ partitions }: TopicImage, partition: number): boolean => partition >= 0 && partition < partitions.length
 
 /** The code that clients are told for what went wrong; what is no error of ours is logged. */
 export function codeFor(error: unknown, exchange: Exchange, logger: Logger): number {

@@ -5,7 +5,7 @@ import { type offsetCommitApi, type OffsetCommitRequest } from '../../../wire/me
 import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
 import { type OffsetToCommit } from '../core/group-commands.ts'
 import { rangeOf } from '../core/version-ranges.ts'
-import { ask, type HandlerParts } from '../handler-parts.ts'
+import { ask, hasPartition, type HandlerParts } from '../handler-parts.ts'
 
 type Response = ResponseDraftOf<typeof offsetCommitApi>
 
@@ -48,7 +48,7 @@ export class OffsetCommitHandler implements ProtocolHandler {
 
 interface Find {
   readonly topic: (said: { readonly name: string, readonly topicId: string }) => TopicImage | undefined
-  /** The code for one that is not there. */
+  /** The code for a topic that is not there. */
   readonly unknown: number
 }
 
@@ -57,11 +57,11 @@ function finder({ topics, topicsById }: ClusterImage, apiVersion: number): Find 
     : { topic: ({ name }) => topics.get(name), unknown: kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION }
 }
 
-/** Those of topics that there are, in the order of the request. */
+/** Those of partitions that there are, in the order of the request. */
 function offsetsOf({ topics }: OffsetCommitRequest, find: Find): OffsetToCommit[] {
   return topics.flatMap((said) => {
     const topic = find.topic(said)
-    return topic === undefined ? [] : said.partitions.map((partition): OffsetToCommit => ({
+    return topic === undefined ? [] : said.partitions.filter(({ partitionIndex }) => hasPartition(topic, partitionIndex)).map((partition): OffsetToCommit => ({
       topic: topic.name,
       topicId: topic.id,
       partition: partition.partitionIndex,
@@ -77,8 +77,12 @@ function offsetsOf({ topics }: OffsetCommitRequest, find: Find): OffsetToCommit[
 function answer({ topics }: OffsetCommitRequest, find: Find, codeOf: () => number): Response {
   return {
     topics: topics.map((said) => {
-      const isKnown = find.topic(said) !== undefined
-      return { name: said.name, topicId: said.topicId, partitions: said.partitions.map(({ partitionIndex }) => ({ partitionIndex, errorCode: isKnown ? codeOf() : find.unknown })) }
+      const topic = find.topic(said)
+      const codeFor = (partition: number): number => {
+        if (topic === undefined) return find.unknown
+        return hasPartition(topic, partition) ? codeOf() : kafkaErrors.UNKNOWN_TOPIC_OR_PARTITION
+      }
+      return { name: said.name, topicId: said.topicId, partitions: said.partitions.map(({ partitionIndex }) => ({ partitionIndex, errorCode: codeFor(partitionIndex) })) }
     }),
   }
 }

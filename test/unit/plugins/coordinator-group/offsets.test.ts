@@ -42,11 +42,12 @@ afterEach(() => { vi.unstubAllGlobals() })
 describe('OffsetCommit', () => {
   it('a commit of thousands of offsets makes no buffer of its own for any: two views read the record of each, and none writes it', async () => {
     const world = await GroupWorld.start()
+    world.broker.cluster.topic('many', 3000)
     const viewsFor = async (partitions: number): Promise<number> => {
       const count = countViews()
       const { topics } = await world.client().call(offsetCommitApi, 8, {
         groupId: 'g', generationIdOrMemberEpoch: -1, memberId: '',
-        topics: [{ name: 'orders', partitions: Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, committedOffset: 1, committedMetadata: '' })) }],
+        topics: [{ name: 'many', partitions: Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, committedOffset: 1, committedMetadata: '' })) }],
       })
       expect(topics[0]!.partitions.every(({ errorCode }) => errorCode === 0)).toBe(true)
       vi.unstubAllGlobals()
@@ -130,6 +131,23 @@ describe('OffsetCommit', () => {
     ] })
     expect(topics.map((topic) => [topic.name, ...topic.partitions.map(({ errorCode }) => errorCode)])).toEqual([['nothing', 3], ['letters', 0], ['orders', 0, 0]])
     expect(await world.committed('orders', 1)).toBe(8)
+  })
+
+  it.each([2, 8, 9, 10])('v%i of a partition that the topic does not have is UNKNOWN_TOPIC_OR_PARTITION for that alone, of members and of others, and is not kept', async (version) => {
+    const world = await GroupWorld.start()
+    const { id: topicId } = world.broker.cluster.topics.get('orders')!
+    const member = world.member({ groupId: 'h' })
+    await world.stable(member)
+    const claims = [{ groupId: 'g', generationIdOrMemberEpoch: -1, memberId: '' }, { groupId: 'h', generationIdOrMemberEpoch: member.generation, memberId: member.id }]
+    for (const claim of claims) {
+      const { topics } = await world.client().call(offsetCommitApi, version, {
+        ...claim,
+        topics: [{ ...(version < 10 ? { name: 'orders' } : { topicId }), partitions: [3, 2, -1, 0x7fff_ffff, 0].map((partitionIndex) => ({ partitionIndex, committedOffset: 5, committedMetadata: null })) }],
+      })
+      expect(topics[0]!.partitions.map(({ partitionIndex, errorCode }) => [partitionIndex, errorCode])).toEqual([[3, 3], [2, 0], [-1, 3], [0x7fff_ffff, 3], [0, 0]])
+      const { groups } = await world.client().call(offsetFetchApi, 8, { groups: [{ groupId: claim.groupId, topics: null }] })
+      expect(groups[0]!.topics[0]!.partitions.map(({ partitionIndex }) => partitionIndex).sort()).toEqual([0, 2])
+    }
   })
 
   it('is answered when it is committed, and seen by nobody before', async () => {
@@ -282,6 +300,22 @@ describe('OffsetDelete', () => {
     expect(await remove(world)).toEqual({ errorCode: 0, codes: [['nothing', 3], ['orders', 0, 0], ['letters', 0]] })
     expect(await world.committed()).toBe(-1)
     expect(await remove(world)).toEqual({ errorCode: 69, codes: [] })
+  })
+
+  it('is UNKNOWN_TOPIC_OR_PARTITION for partitions that there are not, in the order of the request, of groups with members and without; a group without a name is INVALID_GROUP_ID', async () => {
+    const world = await GroupWorld.start()
+    await commitAlone(world, 1)
+    await world.stable(world.member({ groupId: 'h', topics: ['letters'] }))
+    const partitions = [3, 0, -1, 2].map((partitionIndex) => ({ partitionIndex }))
+    for (const groupId of ['g', 'h']) {
+      const { errorCode, topics } = await world.client().call(offsetDeleteApi, 0, { groupId, topics: [{ name: 'nothing', partitions }, { name: 'orders', partitions }] })
+      expect(errorCode).toBe(0)
+      expect(topics.map(({ name, partitions: each }) => [name, ...each.map((one) => [one.partitionIndex, one.errorCode])])).toEqual([
+        ['nothing', [3, 3], [0, 3], [-1, 3], [2, 3]], ['orders', [3, 3], [0, 0], [-1, 3], [2, 0]],
+      ])
+    }
+    expect(await world.committed()).toBe(-1)
+    expect(await remove(world, '')).toEqual({ errorCode: 24, codes: [] })
   })
 
   it('is GROUP_SUBSCRIBED_TO_TOPIC for what a living group reads, and NON_EMPTY_GROUP for a group whose reading is not known', async () => {
