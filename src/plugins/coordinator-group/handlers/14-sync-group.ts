@@ -6,7 +6,7 @@ import { noBytes } from '../core/classic-group.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 import { ask, isNamed, type HandlerParts } from '../handler-parts.ts'
 
-/** SyncGroup v0-5: the leader's brings the assignment, which is written before anybody has it; the others' wait for it (quirk 47). v5 checks the protocol too. */
+/** SyncGroup v0-5: the leader's brings the assignment, which is written before anybody has it; the others' wait for it (quirk 47). v5 says the protocol too, which is checked. */
 export class SyncGroupHandler implements ProtocolHandler {
   readonly apiKey = 14
   readonly minVersion = rangeOf(14).minVersion
@@ -19,6 +19,11 @@ export class SyncGroupHandler implements ProtocolHandler {
 
   handle(request: SyncGroupRequest, exchange: Exchange): void {
     const { groupId, generationId, memberId, groupInstanceId, protocolType, protocolName, assignments } = request
+    // As in Kafka: before the group is looked at.
+    if (exchange.apiVersion >= 5 && (protocolType === null || protocolName === null)) {
+      exchange.reply(this.failure(request, kafkaErrors.INCONSISTENT_GROUP_PROTOCOL))
+      return
+    }
     if (!isNamed(groupId)) {
       exchange.reply(this.failure(request, kafkaErrors.INVALID_GROUP_ID))
       return

@@ -26,7 +26,7 @@ export class DescribeGroupsHandler implements ProtocolHandler {
       groups.submit({ type: 'describe', groupId }, (error, reply) => {
         const group = reply ?? describedDead(groupId, codeFor(error, exchange, logger), null)
         const known = asVersion(group, exchange)
-        described[index] = request.includeAuthorizedOperations ? { ...known, authorizedOperations: groupOperations } : known
+        described[index] = request.includeAuthorizedOperations && known.errorCode === kafkaErrors.NONE ? { ...known, authorizedOperations: groupOperations } : known
         gathering.settled()
       })
     })

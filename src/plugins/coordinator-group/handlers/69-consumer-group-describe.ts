@@ -30,7 +30,7 @@ export class ConsumerGroupDescribeHandler implements ProtocolHandler {
       }
       groups.submit({ type: 'consumerDescribe', groupId }, (error, reply) => {
         const group = reply ?? undescribed(groupId, codeFor(error, exchange, logger), null)
-        described[index] = includeAuthorizedOperations ? { ...group, authorizedOperations: groupOperations } : group
+        described[index] = includeAuthorizedOperations && group.errorCode === kafkaErrors.NONE ? { ...group, authorizedOperations: groupOperations } : group
         gathering.settled()
       })
     })

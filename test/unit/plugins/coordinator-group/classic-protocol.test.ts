@@ -199,6 +199,7 @@ describe('rebalancing', () => {
     await world.stable(member, other)
     expect((await member.sync([], { protocolType: 'connect' })).errorCode).toBe(23)
     expect((await member.sync([], { protocolName: 'sticky' })).errorCode).toBe(23)
+    for (const unsaid of [{ protocolName: null }, { protocolType: null }, { groupId: '', protocolType: null }]) expect((await member.sync([], unsaid)).errorCode).toBe(23)
     expect((await member.sync([], { protocolName: 'range' })).errorCode).toBe(0)
     void member.join()
     await turn()

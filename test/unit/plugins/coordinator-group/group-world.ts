@@ -155,6 +155,8 @@ export class TestMember {
   generation = -1
   isLeader = false
   assignment = ''
+  /** That the group has chosen. */
+  protocolName = ''
   private readonly world: GroupWorld
 
   constructor(world: GroupWorld, client: TestClient, options: MemberOptions) {
@@ -181,6 +183,7 @@ export class TestMember {
     if (answer.errorCode === 0 || answer.errorCode === 79) this.id = answer.memberId
     if (answer.errorCode === 0) {
       this.generation = answer.generationId
+      this.protocolName = answer.protocolName ?? ''
       this.isLeader = answer.leader === answer.memberId
     }
     return answer
@@ -196,6 +199,7 @@ export class TestMember {
     const version = Math.min(this.options.version, 5)
     const answer = await this.client.call(syncGroupApi, version, {
       groupId: this.options.groupId, generationId: this.generation, memberId: this.id, ...(version >= 3 ? { groupInstanceId: this.options.instanceId } : {}),
+      ...(version >= 5 ? { protocolType: this.options.protocolType, protocolName: this.protocolName } : {}),
       assignments: members.map(({ id }) => ({ memberId: id, assignment: bytes(`all for ${id}`) })), ...more,
     })
     if (answer.errorCode === 0) this.assignment = text(answer.assignment)

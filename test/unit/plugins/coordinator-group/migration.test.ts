@@ -4,6 +4,8 @@ import { describeGroupsApi, joinGroupApi, syncGroupApi, type JoinGroupResponse }
 import { ConsumerMember, describeConsumers } from './consumer-member.ts'
 import { GroupWorld, type TestMember } from './group-world.ts'
 
+const assignmentOf = (userData: Uint8Array | null): Uint8Array => encodeAssignment(1, { assignedPartitions: [{ topic: 'orders', partitions: [0] }], userData })
+
 /** A consumer of the classic protocol that gives up partitions one by one, as Java's with the cooperative assignor. */
 class ClassicConsumer {
   readonly member: TestMember
@@ -153,6 +155,28 @@ describe('online migration', () => {
     }
     await member.leave()
     expect(typeOf(world)).toBe(last)
+  })
+
+  it.each<[string, Uint8Array, RegExp | undefined]>([
+    ['user data', assignmentOf(Uint8Array.of(7)), /user data/],
+    ['bytes that cannot be read', Uint8Array.of(0, 1, 9), /cannot be understood/],
+    ['empty user data', assignmentOf(new Uint8Array(0)), undefined],
+    ['no user data', assignmentOf(null), undefined],
+    ['no bytes', new Uint8Array(0), undefined],
+  ])('a group of which a member is assigned %s is upgraded only where nothing of that is lost', async (_what, assignment, refusal) => {
+    const world = await GroupWorld.start()
+    const [first, second] = [new ClassicConsumer(world), new ClassicConsumer(world)]
+    for (const each of [first, second]) await each.joinOnce()
+    const joins = [first, second].map((each) => each.joinOnce())
+    await world.pass(1)
+    await Promise.all(joins)
+    const leader = first.member.isLeader ? first : second
+    const member = { memberId: (leader === first ? second : first).member.id, assignment }
+    await leader.member.sync([], { protocolName: 'cooperative-sticky', assignments: [{ memberId: leader.member.id, assignment: assignmentOf(null) }, member] })
+    const answer = await new ConsumerMember(world, 'm1').join()
+    expect(answer.errorCode).toBe(refusal === undefined ? 0 : 69)
+    if (refusal !== undefined) expect(answer.errorMessage).toMatch(refusal)
+    expect(typeOf(world)).toBe(refusal === undefined ? 'consumer' : 'classic')
   })
 
   it('a group of something else than consumers stays as it is', async () => {

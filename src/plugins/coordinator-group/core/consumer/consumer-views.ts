@@ -15,7 +15,8 @@ export function describedConsumer(group: ConsumerGroup, assignors: readonly stri
     errorCode: kafkaErrors.NONE, groupId: group.groupId, groupState: group.state, groupEpoch: group.epoch, assignmentEpoch: group.assignmentEpoch, assignorName: assignorOf(group, assignors),
     members: Array.from(group.members.values(), ({ about, current }) => ({
       memberId: about.memberId, instanceId: about.instanceId, rackId: about.rackId, memberEpoch: current.epoch, clientId: about.clientId, clientHost: about.clientHost,
-      subscribedTopicNames: about.topics, subscribedTopicRegex: about.pattern,
+      // Kafka tells no pattern as an empty one.
+      subscribedTopicNames: about.topics, subscribedTopicRegex: about.pattern ?? '',
       assignment: named(current.assigned, topics), targetAssignment: named(group.targets.get(about.memberId) ?? nothingAssigned, topics),
       memberType: about.classic === null ? 1 : 0,
     })),

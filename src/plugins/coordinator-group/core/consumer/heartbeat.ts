@@ -1,5 +1,5 @@
 import { kafkaErrors } from '../../../../wire/kafka-error-codes.ts'
-import { isWithin, listsOf, type Assigned } from './assigned.ts'
+import { isSame, isWithin, listsOf, type Assigned } from './assigned.ts'
 import { type ConsumerHeartbeatCommand, type ConsumerReplies } from './consumer-commands.ts'
 import { awayEpoch, newMember, type ConsumerGroup, type ConsumerMember, type MemberAbout } from './consumer-group.ts'
 import { type ConsumerTurn, type TurnParts } from './consumer-turn.ts'
@@ -39,7 +39,7 @@ export function consumerHeartbeat(turn: ConsumerTurn, command: ConsumerHeartbeat
   turn.heard(memberId)
   const member = group.members.get(memberId)!
   // Who comes with its last epoch has not heard of the present one, nor of what it has there.
-  const isTold = isFull(command) || command.epoch !== before.current.epoch || member.current.assigned !== before.current.assigned
+  const isTold = isFull(command) || command.epoch !== before.current.epoch || !isSame(member.current.assigned, before.current.assigned)
   turn.answer<'consumerHeartbeat'>(asker, heartbeatReply(group, member, isTold, turn))
 }
 

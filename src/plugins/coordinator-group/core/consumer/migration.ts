@@ -1,6 +1,6 @@
 import { isMillraceError } from '../../../../kernel/errors/index.ts'
 import { type MachineTime } from '../../../../kernel/model/replay-machine.ts'
-import { decodeAssignment, decodeSubscription, encodeAssignment, type ConsumerSubscription } from '../../../../wire/consumer-protocol.ts'
+import { decodeAssignment, decodeSubscription, encodeAssignment, type ConsumerAssignment, type ConsumerSubscription } from '../../../../wire/consumer-protocol.ts'
 import { ClassicGroup, noBytes } from '../classic-group.ts'
 import { type GroupRules } from '../group-commands.ts'
 import { electProtocol } from '../protocol-vote.ts'
@@ -13,14 +13,30 @@ export function upgradeFault(group: ClassicGroup, rules: GroupRules): string | u
   if (group.protocolType !== 'consumer') return 'it is no group of consumers'
   if (!rules.consumer.canUpgrade) return 'group.consumer.migration.policy does not allow it'
   if (group.members.size > rules.consumer.groupSizeMax) return `it has more members than group.consumer.max.size=${rules.consumer.groupSizeMax} allows`
-  for (const member of group.members.values()) if (subscriptionIn(member.protocols[0]?.metadata) === undefined) return 'what a member reads cannot be understood'
+  for (const member of group.members.values()) {
+    if (subscriptionIn(member.protocols[0]?.metadata) === undefined) return 'what a member reads cannot be understood'
+    const fault = assignmentFault(member.assignment)
+    if (fault !== undefined) return fault
+  }
   return undefined
 }
 
+/** As in Kafka: the coordinator would not know what to do with user data of the leader's assignor, and members that rest on them would go without. */
+function assignmentFault(bytes: Uint8Array): string | undefined {
+  const assignment = assignmentIn(bytes)
+  if (assignment === undefined) return 'what a member is assigned cannot be understood'
+  return (assignment.userData?.length ?? 0) > 0 ? 'what a member is assigned has user data of an assignor of its own: let its members go first' : undefined
+}
+
 /** What a member of the classic protocol has said of itself; undefined where it cannot be read. */
-export function subscriptionIn(metadata: Uint8Array | undefined): ConsumerSubscription | undefined {
+export const subscriptionIn = (metadata: Uint8Array | undefined): ConsumerSubscription | undefined => metadata === undefined ? undefined : readable(decodeSubscription, metadata)
+
+/** What a member of the classic protocol is assigned; undefined where it cannot be read. */
+const assignmentIn = (bytes: Uint8Array): ConsumerAssignment | undefined => readable(decodeAssignment, bytes)
+
+function readable<T>(decode: (data: Uint8Array) => T, bytes: Uint8Array): T | undefined {
   try {
-    return metadata === undefined ? undefined : decodeSubscription(metadata)
+    return decode(bytes)
   } catch (error) {
     if (!isMillraceError(error)) throw error
     return undefined
@@ -48,23 +64,13 @@ export function consumerFrom(classic: ClassicGroup, topics: TopicDirectory, nowM
       memberId, instanceId, rackId: subscription?.rackId ?? null, clientId, clientHost, topics: [...new Set(subscription?.topics)].sort(), pattern: null, serverAssignor: null, rebalanceTimeoutMs,
       classic: { sessionTimeoutMs, protocols },
     })
-    const said = assignedIn(assignment, topics) ?? assignedByName(topics, subscription?.ownedPartitions ?? [])
+    const said = assignedByName(topics, (assignment.length === 0 ? subscription?.ownedPartitions : assignmentIn(assignment)?.assignedPartitions) ?? [])
     // A leader may have given a partition twice: nobody can say whose it is then, but it is only one's.
     const assigned = those(said, (topicId, partition) => group.ownerOf(topicId, partition) === undefined)
     group.put({ ...member, current: { epoch: group.epoch, previousEpoch: group.epoch, state: 'stable', assigned, revoking: new Map() }, sessionDeadlineMs: nowMs + sessionTimeoutMs })
     group.targets.set(memberId, assigned)
   }
   return group
-}
-
-function assignedIn(assignment: Uint8Array, topics: TopicDirectory): Assigned | undefined {
-  if (assignment.length === 0) return undefined
-  try {
-    return assignedByName(topics, decodeAssignment(assignment).assignedPartitions)
-  } catch (error) {
-    if (!isMillraceError(error)) throw error
-    return undefined
-  }
 }
 
 /** The bytes in which a member of the classic protocol is told what it has, in the version that it speaks itself. */
