@@ -1,8 +1,9 @@
+import { intendedOfGroups } from './intended-of-groups.ts'
 import { type Difference } from './normalize.ts'
 import { type Scenario } from './scenario.ts'
 
 /** A difference between millrace and Kafka 4.4 that is meant. */
-interface Intended {
+export interface Intended {
   readonly api: string
   readonly step: RegExp
   /** Of the field in the answer. */
@@ -152,10 +153,7 @@ const list: readonly Intended[] = [
     api: 'AlterPartitionReassignments', step: /: no topics$/, path: /allowReplicationFactorChange$/,
     why: 'what was asked for is repeated, as where topics are named',
   },
-  {
-    api: 'FindCoordinator', step: /^empty group$/, path: any,
-    why: 'there are no groups yet',
-  },
+  ...intendedOfGroups,
 ]
 
 export function intended ({ api }: Scenario, { step, path, ours, theirs }: Difference & { step: string }): boolean {

@@ -8,7 +8,13 @@ export type Plain = null | boolean | number | string | Plain[] | { [name: string
 /** Texts are each broker's own. */
 const texts = new Set(['errorMessage', 'batchIndexErrorMessage', 'documentation'])
 
-/** Hides what may differ between two brokers that behave alike. Producer ids get names in the order in which they appear. */
+/** What members of groups give each other: no broker changes it. */
+const memberBytes = new Set(['metadata', 'assignment', 'memberMetadata', 'memberAssignment'])
+
+/** Ids that a broker makes up for members: a UUID behind what the member calls itself, or one in base 64. */
+const madeMemberId = /-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$|^[\w-]{22}$/
+
+/** Hides what may differ between two brokers that behave alike. Ids of producers and members get names in the order in which they appear. */
 export class Normalizer {
   readonly #names = new Map<string, string>()
 
@@ -25,10 +31,11 @@ export class Normalizer {
     switch (name) {
       case 'port': return '<port>'
       case 'clusterId': return value === null ? null : '<cluster>'
+      case 'memberId': case 'leader': return madeMemberId.test(String(value)) ? this.#named('member', String(value)) : undefined
       case 'topicId': return value === zeroUuid ? '<no id>' : '<id>'
       case 'producerId': return Number(value) < 0 ? Number(value) : this.#named('producer id', String(value))
       case 'logAppendTimeMs': return Number(value) < 0 ? Number(value) : '<now>'
-      default: return undefined
+      default: return memberBytes.has(name) && value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : undefined
     }
   }
 

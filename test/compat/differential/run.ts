@@ -6,13 +6,18 @@ import { type Difference, differences } from './normalize.ts'
 import { administrationScenarios } from './scenarios/administration.ts'
 import { brokerScenarios } from './scenarios/broker.ts'
 import { configScenarios } from './scenarios/configs.ts'
+import { groupScenarios } from './scenarios/groups.ts'
 import { logScenarios } from './scenarios/logs.ts'
 import { produceScenarios } from './scenarios/produce.ts'
 import { readScenarios } from './scenarios/read.ts'
 import { topicScenarios } from './scenarios/topics.ts'
 import { type Observation, type Scenario, Talk } from './scenario.ts'
 
-const scenarios: readonly Scenario[] = [...brokerScenarios, ...configScenarios, ...topicScenarios, ...produceScenarios, ...readScenarios, ...administrationScenarios, ...logScenarios]
+const scenarios: readonly Scenario[] = [...brokerScenarios, ...configScenarios, ...topicScenarios, ...produceScenarios, ...readScenarios, ...administrationScenarios,
+  ...logScenarios, ...groupScenarios]
+
+/** Nobody waits for members that may come, nor for the interval between two assignments: no answer depends on when others were. Brokers that run already need the same. */
+const alike = { 'group.initial.rebalance.delay.ms': '0', 'group.consumer.assignment.interval.ms': '0' }
 
 const usage = `usage: npx tsx test/compat/differential/run.ts [options]
 
@@ -21,7 +26,7 @@ their answers differ. Differences that are meant are listed, with a reason each,
 
   --bootstrap HOST:PORT         a millrace that runs already (default: starts this checkout's build)
   --preset NAME                 composition of the millrace to start
-  --kafka-bootstrap HOST:PORT   a Kafka that runs already
+  --kafka-bootstrap HOST:PORT   a Kafka that runs already; both with group.initial.rebalance.delay.ms=0 and group.consumer.assignment.interval.ms=0
   --only TEXT                   scenarios whose API or name contains TEXT
 `
 
@@ -60,12 +65,18 @@ async function main (): Promise<number> {
     return 0
   }
   const chosen = scenarios.filter(({ api, name }) => `${api.name} ${name}`.includes(values.only))
-  const kafka = values['kafka-bootstrap'] ? undefined : await startKafka()
-  const millrace = values.bootstrap ? undefined : await startMillrace({ args: ['--preset', values.preset] })
+  const kafka = values['kafka-bootstrap'] ? undefined : await startKafka({ properties: alike })
+  const set = Object.entries(alike).flatMap(([key, value]) => ['--set', `${key}=${value}`])
+  const millrace = values.bootstrap ? undefined : await startMillrace({ args: ['--preset', values.preset, ...set] })
   const [ours, theirs] = [millrace?.bootstrap ?? values.bootstrap, kafka?.bootstrap ?? values['kafka-bootstrap']]
   const run = `d${Date.now().toString(36)}`
   let [passed, failed, meant, steps] = [0, 0, 0, 0]
   try {
+    for (const bootstrap of [ours, theirs]) {
+      const talk = new Talk(bootstrap, run)
+      await talk.coordinate()
+      talk.hangUp()
+    }
     for (const [i, scenario] of chosen.entries()) {
       const found: Found[] = []
       for (let version = scenario.versions[0]; version <= scenario.versions[1]; version++) {

@@ -1,4 +1,4 @@
-import { createTopicsApi, kafkaErrors, listOffsetsApi, metadataApi, type Api } from '../../../src/wire/index.ts'
+import { createTopicsApi, describeGroupsApi, findCoordinatorApi, kafkaErrors, listOffsetsApi, metadataApi, type Api } from '../../../src/wire/index.ts'
 import { type DraftOfFields, type Fields, type ValueOf } from '../../../src/wire/schema/definition.ts'
 import { Exchange, type NoAnswer } from './exchange.ts'
 import { Normalizer, type Plain } from './normalize.ts'
@@ -24,18 +24,28 @@ const READY_ATTEMPTS = 200
 
 /** One broker's side of a conversation; every answer is noted under its step. */
 export class Talk {
-  readonly observed: Observation = new Map()
+  readonly observed: Observation
   readonly #bootstrap: string
   readonly #prefix: string
-  readonly #normalizer = new Normalizer()
+  readonly #normalizer: Normalizer
+  readonly #others: Talk[] = []
   #exchange: Exchange | undefined
 
-  constructor (bootstrap: string, prefix: string) {
+  constructor (bootstrap: string, prefix: string, observed: Observation = new Map(), normalizer = new Normalizer()) {
     this.#bootstrap = bootstrap
     this.#prefix = prefix
+    this.observed = observed
+    this.#normalizer = normalizer
   }
 
-  /** A topic name of this conversation alone, the same on both brokers. */
+  /** The same conversation over a connection of its own, for who waits while others speak. */
+  beside (): Talk {
+    const other = new Talk(this.#bootstrap, this.#prefix, this.observed, this.#normalizer)
+    this.#others.push(other)
+    return other
+  }
+
+  /** A name of a topic, or a group, of this conversation alone, the same on both brokers. */
   topic (label: string): string {
     return `${this.#prefix}-${label}`
   }
@@ -94,6 +104,18 @@ export class Talk {
     throw new Error(`topic ${name} has no leaders`)
   }
 
+  /** Waits until the broker coordinates all groups: the first who asks for a coordinator makes it begin. Notes nothing. */
+  async coordinate (): Promise<void> {
+    const groups = Array.from({ length: 100 }, (_, i) => `${this.#prefix}-${i}`)
+    for (let attempt = 0; attempt < READY_ATTEMPTS; attempt++) {
+      await this.quietly(findCoordinatorApi, 3, { key: groups[0]!, keyType: 0 })
+      const answer = await this.quietly(describeGroupsApi, 0, { groups })
+      if (typeof answer !== 'string' && answer.groups.every(group => group.errorCode === 0)) return
+      await new Promise(resolve => setTimeout(resolve, 50))
+    }
+    throw new Error('the broker does not coordinate groups')
+  }
+
   /** The id that the broker gave to a topic. */
   async topicId (name: string): Promise<string> {
     const answer = await this.quietly(metadataApi, 12, { topics: [{ name }], allowAutoTopicCreation: false })
@@ -102,6 +124,7 @@ export class Talk {
   }
 
   hangUp (): void {
+    for (const other of this.#others) other.hangUp()
     this.#exchange?.close()
     this.#exchange = undefined
   }

@@ -1,5 +1,5 @@
 import {
-  apiVersionsApi, codecFor, describeClusterApi, describeConfigsApi, findCoordinatorApi, initProducerIdApi, BytesReader,
+  apiVersionsApi, codecFor, describeClusterApi, describeConfigsApi, initProducerIdApi, BytesReader,
 } from '../../../../src/wire/index.ts'
 import { scenario, type Scenario } from '../scenario.ts'
 
@@ -96,21 +96,10 @@ const cluster: Scenario['run'] = async (talk, version) => {
   }
 }
 
-const coordinators: Scenario['run'] = async (talk, version) => {
-  const ask = async (step: string, key: string, keyType: number): Promise<void> => {
-    const request = version >= 4 ? { coordinatorKeys: [key], keyType } : version >= 1 ? { key, keyType } : { key }
-    await talk.ask(step, findCoordinatorApi, version, request, answer => ({ ...answer, errorCode: answer.errorCode }))
-  }
-  await ask('empty group', '', 0)
-  if (version >= 1) await ask('an unknown type', 'k', 9)
-  if (version >= 4) await talk.ask('no key', findCoordinatorApi, version, { coordinatorKeys: [], keyType: 0 })
-}
-
 export const brokerScenarios: readonly Scenario[] = [
   scenario(apiVersionsApi, 'what is offered', [0, 4], apiVersions),
   scenario({ key: 18, name: 'frames' }, 'no codec would write', [0, 0], frames),
   scenario(initProducerIdApi, 'ids', [0, 5], producerIds),
   scenario(describeConfigsApi, 'settings', [1, 4], configs),
   scenario(describeClusterApi, 'cluster', [0, 1], cluster),
-  scenario(findCoordinatorApi, 'refusals', [0, 6], coordinators),
 ]
