@@ -62,7 +62,7 @@ export class ConfigAlterer {
 
   private read(resource: AskedResource, { replaces }: AlterRequest, twice: ReadonlySet<string>): ConfigAlteration | MillraceError {
     try {
-      if (twice.has(sameResource(resource))) throw new MillraceError('MR_CONFIG_CHANGE_INVALID', { resource: resource.resourceName, reason: 'it is named more than once in the request' })
+      if (twice.has(sameResource(resource))) throw new MillraceError('MR_CONFIG_CHANGE_INVALID', { resource: resource.resourceName, reason: 'it is named more than once in the request; name it once' })
       return toAlteration(resource, replaces, this.nodeId)
     } catch (error) {
       if (isMillraceError(error)) return error

@@ -28,7 +28,7 @@ export function decideConfigs(image: MetadataImage, alterations: readonly Config
   const reply = alterations.map((alteration): AlteredConfigs => {
     const { topic: name } = alteration
     try {
-      if (twice.has(name)) throw wrongChange(name, 'it is named more than once in the request')
+      if (twice.has(name)) throw wrongChange(name, 'it is named more than once in the request; name it once')
       const { topic, after, warnings } = decideOne(image, alteration, rules)
       const changed = differences(topic.overrides, after)
       for (const change of changed) records.push({ type: 'topicConfigSet', topicId: topic.id, name: change.name, value: change.after })
@@ -67,7 +67,7 @@ function decideOne(image: MetadataImage, { topic: name, replaces, changes }: Con
 
 function checkShape(topic: string, changes: readonly ConfigChange[]): void {
   const [twice] = repeated(changes.map(({ name }) => name))
-  if (twice !== undefined) throw wrongChange(topic, `${twice} is there more than once`)
+  if (twice !== undefined) throw wrongChange(topic, `${twice} is there more than once; keep one of them`)
   const empty = changes.find(({ operation, value }) => operation !== 'delete' && value === null)
   if (empty !== undefined) throw wrongChange(topic, `${empty.name} has no value; delete it to go back to its default`)
 }

@@ -20,7 +20,7 @@ export function toAlteration(resource: AskedResource, replaces: boolean, nodeId:
   if (resourceType !== resourceTypes.topic) throw notAlterable(resource, nodeId)
   const changes = configs.map(({ name, configOperation = 0, value }): ConfigChange => {
     const operation = operations[configOperation]
-    if (operation === undefined) throw wrong(`topic ${resourceName}`, `${name} comes with operation ${configOperation}, which nobody knows`)
+    if (operation === undefined) throw wrong(`topic ${resourceName}`, `${name} comes with operation ${configOperation}, which nobody knows; 0 sets, 1 deletes, 2 appends, 3 subtracts`)
     return { name, operation, value }
   })
   return { topic: resourceName, replaces, changes }
