@@ -22,6 +22,8 @@ export async function redoGoesRound(store: SegmentedLogStore, timers: ManualTime
   const freed = (path: string, reclaimed: number): number => reclaimed - before.get(path)!
   const held = (): string[] => store.redoFigures().filter(({ path, reclaimed }) => freed(path, reclaimed) < filesOfRedoLog).map(({ path, reclaimed }) => `${path}, of which ${freed(path, reclaimed)} were freed`)
   if (before.size === 0) return
+  // A disk that was full is looked at once a second; until then appends are refused.
+  if (isTroubled) timers.advance(1100)
   const logs = busyLogs(store)
   for (let round = 0; round < roundsMax && held().length > 0; round++) {
     for (const log of logs) append(log, makeBatch([{ timestamp: timers.clock.wallMs(), value: 'x'.repeat(60_000) }]), Math.max(0, log.lastEpoch))

@@ -235,7 +235,8 @@ export class StoreStage {
   }
 
   remove({ id: { topicId, partition } }: PartitionLog): void {
-    this.ledger.change(topicId, partition, { state: 'going' })
+    // A full disk may have no room for the mark that the log is gone; what the redo log has of it is put aside by the next start then, as decided: no topic is kept from being deleted.
+    this.ledger.change(topicId, partition, { state: 'going', keptAside: this.options.isTroubled === true })
     if (this.attempt(() => { this.store.remove(topicId, partition) })) this.ledger.change(topicId, partition, { state: 'gone' })
   }
 
