@@ -55,10 +55,12 @@ describe.each(['classic', 'consumer'] as const)('a member whose event loop is bl
     const { memberId, generation } = member.consumer.groupMembership()
     await member.stop()
     block(3000)
-    await member.until(() => member.told.includes('lost 0,1'), 'it is out')
+    await expect.poll(() => member.consumer.groupMembership().generation, { timeout: 20_000 }).toBe(-1)
     const [group] = await client.admin().describeGroups([`stuck-${groupProtocol}`])
     expect([generation > 0, group!.members.filter((each) => each.memberId === memberId)]).toEqual([true, []])
+    expect(member.told).toEqual(['assigned 0,1'])
     await member.close()
+    expect(member.told).toEqual(['assigned 0,1', 'lost 0,1'])
   })
 })
 

@@ -332,16 +332,32 @@ export class GroupConsumer implements AsyncIterable<ConsumerRecord> {
     const unlisten = onAbort(signal, () => { controller.abort(abortReason(signal!)) })
     const undo = membership.onInterrupt(error => { controller.abort(error) })
     try {
-      if (!await membership.idle(deadlineMs - world.clock.monotonicMs(), controller.signal)) return []
-      membership.throwTrouble()
-      const records = await reader.poll({ maxRecords, timeoutMs: Math.max(0, deadlineMs - world.clock.monotonicMs()), signal: controller.signal })
-      // Listeners are never beside a handler.
-      await membership.session.work
-      return records
+      for (;;) {
+        if (!await membership.idle(deadlineMs - world.clock.monotonicMs(), controller.signal)) return []
+        membership.throwTrouble()
+        const polled = await reader.poll({ maxRecords, timeoutMs: Math.max(0, deadlineMs - world.clock.monotonicMs()), signal: controller.signal })
+        const records = await this.afterListeners(polled, deadlineMs, controller.signal)
+        if (records.length > 0 || world.clock.monotonicMs() >= deadlineMs) return records
+      }
     } finally {
       unlisten()
       undo()
     }
+  }
+
+  /** Listeners are never beside a handler. What they outlast, or take elsewhere, is not given. */
+  private async afterListeners(records: ConsumerRecord[], deadlineMs: number, signal: AbortSignal): Promise<ConsumerRecord[]> {
+    const { membership, partitions } = this
+    if (membership.session.work === undefined) return records
+    const rounds = roundsOf(partitions)
+    let isIdle = false
+    try {
+      isIdle = await membership.idle(deadlineMs - this.parts.world.clock.monotonicMs(), signal)
+    } finally {
+      if (!isIdle) giveBack(partitions, records, 0, rounds)
+      this.reader.resume([])
+    }
+    return isIdle ? records.filter(each => partitions.get(keyOf(each))?.round === rounds.get(keyOf(each))) : []
   }
 
   /** A rebalance waits: the rest of a batch is for afterwards. */

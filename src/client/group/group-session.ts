@@ -17,6 +17,8 @@ export interface GroupApplication {
   perform(work: GroupWork): Promise<void>
   learn(topics: readonly string[]): void
   learnIds(topicIds: readonly string[]): void
+  /** `poll` rejects with it, once. */
+  told(error: unknown): void
   /** The membership is over. */
   failed(error: unknown): void
 }
@@ -138,6 +140,10 @@ export class GroupSession {
         break
       case 'learnIds':
         application.learnIds(effect.topicIds)
+        break
+      case 'tell':
+        world.logger?.warn(effect.error.message, { error: effect.error })
+        application.told(effect.error)
         break
       case 'fail':
         application.failed(effect.error)

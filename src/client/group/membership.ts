@@ -64,6 +64,7 @@ export class Membership {
         perform: work => this.perform(work),
         learn: topics => { void this.subscribed.learn(topics) },
         learnIds: topicIds => { this.subscribed.learnIds(topicIds) },
+        told: error => { this.tellOnce(error) },
         failed: error => { this.fail(error) },
       },
     })

@@ -43,6 +43,7 @@ export const errorTable = {
   MR_CLIENT_DISCONNECTED: row('operational', true, 13, 503, 'the connection to {host}:{port} ended before {api} was answered: {reason}; see whether that broker is well, and try again'),
   MR_CLIENT_GROUP_COMMIT_REFUSED: row('operational', false, 22, 409, 'the offsets of group {group} were not committed ({error}): their partitions are others\' by now; what was read and not committed is read again there; poll more often, with less each time, or raise pollIntervalMsMax'),
   MR_CLIENT_GROUP_FENCED: row('operational', false, 82, 409, 'this member of group {group} is fenced ({error}): {remedy}'),
+  MR_CLIENT_GROUP_LISTENER_STUCK: row('operational', false, -1, 409, '{listener} of this member of group {group}, or what comes before it, has not ended for {timeoutMs} ms: the member has left its group, and joins again with a poll after that has ended; see what the listener waits for, or raise pollIntervalMsMax'),
   MR_CLIENT_GROUP_NO_OFFSET: row('request', false, 1, 404, 'group {group} has committed no offset of {topic}-{partition}; seek, or set offsetReset'),
   MR_CLIENT_GROUP_NOT_EMPTY: row('request', false, 68, 409, '{what}: group {group} has members; stop its consumers, wait until millrace group describe shows it empty, and try again'),
   MR_CLIENT_GROUP_REFUSED: row('operational', false, -1, 409, 'group {group} does not take this member ({error}): {remedy}'),

@@ -187,14 +187,16 @@ const committing = (check: Check): SuiteCheck[] => [
     await two.close()
     assert.equal((await admin.listGroupOffsets(groupId))[0]!.offset, 8)
   }),
-  check('commits are refused of a member that is out', async ({ client, topic, member }) => {
+  check('commits are refused of a member that is out, and what it has lost it is told of when it polls', async ({ client, topic, admin, groupId, member }) => {
     const name = await topic(1)
     await send(client, numbered(name, 1, 0, 10))
     const one = member({ autoCommit: false, pollIntervalMsMax: 500 }).subscribeOnly([name])
     await one.consumer.poll()
-    await one.until(() => one.told.includes('lost 0'), 'it is out')
+    while ((await admin.describeGroups([groupId]))[0]!.members.length > 0);
     await rejects(one.consumer.commit([{ topic: name, partition: 0, offset: 10 }], { timeoutMs: 5000 }), 'MR_CLIENT_GROUP_COMMIT_REFUSED')
+    assert.deepEqual(one.told, ['assigned 0'])
     assert.equal((await one.consumer.poll())[0]!.text(), '0')
+    assert.deepEqual(one.told, ['assigned 0', 'lost 0', 'assigned 0'])
     await one.consumer.commit()
     await one.close()
   }),
@@ -254,9 +256,10 @@ const membership = (check: Check, protocol: GroupProtocol): SuiteCheck[] => [
     assert.notEqual((await stuck.consumer.poll()).length, 0)
     const other = member().run([name])
     await other.until(() => other.has.size === 2, 'the other has all')
-    assert.ok(stuck.told.some(each => each.startsWith('lost')))
+    assert.deepEqual(stuck.told, ['assigned 0,1'])
     stuck.run([name])
     await untilAll([stuck, other], () => stuck.has.size === 1 && other.has.size === 1, 'each has one')
+    assert.equal(stuck.told[1], 'lost 0,1')
     await Promise.all([stuck.close(), other.close()])
   }),
   check('a poll ends when its signal does, and the membership stays', async ({ topic, member }) => {

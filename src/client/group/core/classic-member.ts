@@ -52,6 +52,7 @@ export class ClassicMember extends MemberBase {
   }
 
   get waitsForPoll(): boolean {
+    if (this.isLosing) return true
     if (this.phase === 'idle') return this.subscription !== undefined
     return this.phase === 'adopting' || (this.phase === 'stable' && this.rejoinReason !== undefined)
   }
@@ -283,7 +284,6 @@ export class ClassicMember extends MemberBase {
   protected expire(): void {
     const { memberId } = this
     if (memberId !== '' && this.settings.instanceId === null) this.sendLeave('the application has not polled for too long')
-    this.effects.push({ type: 'warn', message: `nobody has polled for ${this.settings.pollIntervalMsMax} ms: this member has left its group, and joins again with the next poll; poll more often, with less each time, or raise pollIntervalMsMax` })
     this.generation = -1
     this.memberId = ''
     this.stopBeating()

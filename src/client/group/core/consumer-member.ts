@@ -50,6 +50,7 @@ export class ConsumerMember extends MemberBase {
   }
 
   get waitsForPoll(): boolean {
+    if (this.isLosing) return true
     if (this.phase === 'idle') return this.subscription !== undefined
     if (!this.isActive || this.target === undefined) return false
     const wanted = this.resolved()
@@ -69,7 +70,7 @@ export class ConsumerMember extends MemberBase {
         this.topics = event.topics
         break
       case 'beaten':
-        if (!this.isActive || event.response.memberEpoch < this.generation) break
+        if (!this.isActive || this.generation < 0 || event.response.memberEpoch < this.generation) break
         this.generation = event.response.memberEpoch
         if (event.response.assignment !== null) this.aim(event.response.assignment.topicPartitions)
         this.isFull = true
@@ -131,7 +132,8 @@ export class ConsumerMember extends MemberBase {
   }
 
   protected beat(): void {
-    if (!this.isActive) return
+    // Who has lost all joins again first.
+    if (!this.isActive || this.generation < 0) return
     this.beatNow()
   }
 
@@ -251,7 +253,6 @@ export class ConsumerMember extends MemberBase {
   protected expire(): void {
     this.sendLeave()
     this.ignore('consumerHeartbeat')
-    this.effects.push({ type: 'warn', message: `nobody has polled for ${this.settings.pollIntervalMsMax} ms: this member has left its group, and joins again with the next poll; poll more often, with less each time, or raise pollIntervalMsMax` })
     this.stop('idle')
   }
 

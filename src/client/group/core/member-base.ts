@@ -1,4 +1,4 @@
-import { type MillraceError } from '../../../kernel/errors/index.ts'
+import { MillraceError } from '../../../kernel/errors/index.ts'
 import {
   type GroupAnswer, type GroupRequest, type GroupWork, type MemberEffect, type MemberEvent, type MemberIdentity, type MemberMachine, type MemberSettings, type Subscription,
   type TopicsKnown,
@@ -9,6 +9,8 @@ interface UnderWay {
   readonly work: GroupWork
   then: () => void
 }
+
+const listeners: Readonly<Record<GroupWork['kind'], string>> = { assign: 'onAssigned', revoke: 'onRevoked', lost: 'onLost' }
 
 /**
  * What both protocols have in common: the application comes to `poll` and goes, is given one piece of work at a time, and is out when it stays away for too
@@ -29,6 +31,9 @@ export abstract class MemberBase implements MemberMachine {
   private readonly wanted = new Map<GroupRequest['kind'], number>()
   private readonly attempts = new Map<GroupRequest['kind'], number>()
   private underWay: UnderWay | undefined
+  private workSinceMs = 0
+  /** What comes after the application has been told that nothing is its own any more. It is told when it polls, or leaves. */
+  private afterLoss: (() => void) | undefined
   private lastPollMs = 0
   private nextId = 1
   protected leaving: { readonly tells: boolean } | undefined
@@ -47,7 +52,7 @@ export abstract class MemberBase implements MemberMachine {
   protected abstract take(answer: GroupAnswer): void
   protected abstract failed(kind: GroupRequest['kind'], error: MillraceError): void
   protected abstract beat(): void
-  /** What this member has is others' now, or will be soon; it is told to `lose`. */
+  /** Leaves the group, as the application is away: what this member has is others'. */
   protected abstract expire(): void
   protected abstract handle(event: MemberEvent): void
 
@@ -87,7 +92,7 @@ export abstract class MemberBase implements MemberMachine {
       case 'tick':
         break
       case 'expired':
-        if (this.isActive && this.leaving === undefined) this.expire()
+        if (this.isActive && this.leaving === undefined) this.overdue()
         break
       case 'leave':
         this.leaving ??= { tells: event.tells }
@@ -96,7 +101,8 @@ export abstract class MemberBase implements MemberMachine {
         this.handle(event)
     }
     this.lookAtTime()
-    if (this.underWay === undefined) this.advance()
+    if (this.underWay === undefined) this.tellLoss()
+    if (this.underWay === undefined && !this.isLosing) this.advance()
     return this.effects
   }
 
@@ -134,23 +140,34 @@ export abstract class MemberBase implements MemberMachine {
     }
     const work = { kind, partitions }
     this.underWay = { work, then }
+    this.workSinceMs = this.nowMs
     this.effects.push({ type: 'work', work })
   }
 
-  /** Tells the application, after what it is at, that nothing is its own any more. What was to come after that work does not. */
+  /** Tells the application, after what it is at and when it polls, that nothing is its own any more. What was to come after that work does not. */
   protected loseOwned(then: () => void): void {
-    const lose = (): void => {
-      this.work('lost', this.ownedNow, () => {
-        this.ownedNow = []
-        then()
-      })
-    }
     const earlier = this.underWay
-    if (earlier === undefined) lose()
+    if (earlier === undefined) this.afterLoss = then
     else earlier.then = () => {
       if (earlier.work.kind !== 'assign') this.giveUp(earlier.work.partitions)
-      lose()
+      this.afterLoss = then
     }
+  }
+
+  /** Whether the application is to be told of a loss before anything else. */
+  protected get isLosing(): boolean {
+    return this.afterLoss !== undefined
+  }
+
+  /** Listeners never run beside a handler. */
+  private tellLoss(): void {
+    const then = this.afterLoss
+    if (then === undefined || (this.ownedNow.length > 0 && !this.isInPoll && this.leaving === undefined)) return
+    this.afterLoss = undefined
+    this.work('lost', this.ownedNow, () => {
+      this.ownedNow = []
+      then()
+    })
   }
 
   protected giveUp(partitions: readonly TopicPartition[]): void {
@@ -163,16 +180,29 @@ export abstract class MemberBase implements MemberMachine {
     this.ownedNow = [...this.ownedNow, ...partitions.filter(each => !keys.has(keyOf(each)))]
   }
 
+  /** A listener that does not end is no better than an application that does not poll. */
   private get pollDueMs(): number {
-    return this.isActive && !this.isInPoll && this.leaving === undefined ? this.lastPollMs + this.settings.pollIntervalMsMax : Infinity
+    if (!this.isActive || this.leaving !== undefined) return Infinity
+    return Math.min(this.isInPoll ? Infinity : this.lastPollMs, this.underWay === undefined ? Infinity : this.workSinceMs) + this.settings.pollIntervalMsMax
   }
 
   private lookAtTime(): void {
-    if (this.pollDueMs <= this.nowMs) this.expire()
+    if (this.pollDueMs <= this.nowMs) this.overdue()
     if (this.heartbeatDueMs <= this.nowMs) {
       this.heartbeatDueMs = Infinity
       this.beat()
     }
+  }
+
+  private overdue(): void {
+    const { groupId, pollIntervalMsMax: timeoutMs } = this.settings
+    const { underWay } = this
+    if (underWay !== undefined && this.workSinceMs + timeoutMs <= this.nowMs) {
+      this.effects.push({ type: 'tell', error: new MillraceError('MR_CLIENT_GROUP_LISTENER_STUCK', { group: groupId, listener: listeners[underWay.work.kind], timeoutMs }) })
+    } else {
+      this.effects.push({ type: 'warn', message: `nobody has polled for ${timeoutMs} ms: this member has left its group, and joins again with the next poll; poll more often, with less each time, or raise pollIntervalMsMax` })
+    }
+    this.expire()
   }
 
   private finishWork(): void {

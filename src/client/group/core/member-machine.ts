@@ -63,7 +63,7 @@ export type MemberEvent =
 /**
  * What the application has to know of.
  * - `revoke`: these go to others, and are still this member's until `worked`: the last moment to commit
- * - `lost`: these are others' already
+ * - `lost`: these are others' already; asked for when the application polls or leaves, as the others are
  * - `assign`: these are new
  */
 export interface GroupWork {
@@ -78,6 +78,7 @@ export interface GroupWork {
  * - `forgetCoordinator`: another broker coordinates the group, or none can be reached
  * - `learn`, `learnIds`: say with `topics` what is known of these topics too, from now on and until the next time; of ids that nobody knows yet, as soon
  *   as somebody does
+ * - `tell`: to the application with its next `poll`, once
  * - `fail`: the membership is over, and why; until the next `subscribe`
  * - `left`: the answer to `leave`
  */
@@ -87,6 +88,7 @@ export type MemberEffect =
   | { readonly type: 'work', readonly work: GroupWork }
   | { readonly type: 'learn', readonly topics: readonly string[] }
   | { readonly type: 'learnIds', readonly topicIds: readonly string[] }
+  | { readonly type: 'tell', readonly error: MillraceError }
   | { readonly type: 'fail', readonly error: MillraceError }
   | { readonly type: 'warn', readonly message: string, readonly error?: MillraceError }
   | { readonly type: 'left' }

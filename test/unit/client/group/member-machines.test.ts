@@ -31,8 +31,10 @@ class Bench {
   sent: { id: number, request: GroupRequest }[] = []
   work: GroupWork | undefined
   failure: MillraceError | undefined
+  told: MillraceError | undefined
   isLeft = false
   isInPoll = false
+  isLeaving = false
 
   constructor(machine: MemberMachine) {
     this.machine = machine
@@ -41,6 +43,7 @@ class Bench {
   tell(event: MemberEvent): void {
     if (event.type === 'polling') this.isInPoll = true
     if (event.type === 'polled') this.isInPoll = false
+    if (event.type === 'leave') this.isLeaving = true
     for (const effect of this.machine.step(event, this.nowMs)) this.take(effect)
   }
 
@@ -63,10 +66,12 @@ class Bench {
     this.log.push(effect.type === 'send' ? `send ${effect.request.kind}` : effect.type === 'work' ? `${effect.work.kind} ${effect.work.partitions.map(({ partition }) => partition).join()}` : effect.type)
     if (effect.type === 'send') this.sent.push(effect)
     if (effect.type === 'fail') this.failure = effect.error
+    if (effect.type === 'tell') this.told = effect.error
     if (effect.type === 'left') this.isLeft = true
     if (effect.type === 'learn') this.tell({ type: 'topics', topics, isLearned: true })
     if (effect.type !== 'work') return
     expect(this.work, 'one piece of work at a time').toBeUndefined()
+    expect(this.isInPoll || this.isLeaving, 'work while the application waits').toBe(true)
     for (const each of effect.work.partitions) expect(this.has.has(keyOf(each)), `${effect.work.kind} ${keyOf(each)}`).toBe(effect.work.kind !== 'assign')
     this.work = effect.work
   }
@@ -155,17 +160,47 @@ describe.each(Object.entries(kinds))('a member, %s', (_name, make) => {
     expect(bench.sent).toHaveLength(1)
   })
 
-  it('asks nothing of an application that is not polling, but tells it of what is lost', () => {
+  it('asks nothing of an application that is not polling: of what is lost it is told when it polls, before anything else', () => {
     const bench = start()
     settle(bench, every, () => bench.has.size === all && bench.machine.phase === 'stable')
     bench.tell({ type: 'polled' })
     bench.log.length = 0
     bench.nowMs += settings.pollIntervalMsMax
     bench.tell({ type: 'tick' })
-    expect(bench.log.filter(each => /^(revoke|assign|lost)/.test(each))).toEqual(['lost 0,1,2,3,4,5'])
     expect(bench.machine.identity.generation).toBeLessThan(0)
+    expect([bench.work, bench.machine.waitsForPoll]).toEqual([undefined, true])
+    bench.tell({ type: 'polling' })
+    expect(bench.log.filter(each => /^(revoke|assign|lost|send (join|consumerHeartbeat))/.test(each)).at(-1)).toBe('lost 0,1,2,3,4,5')
     bench.finishWork()
     settle(bench, every, () => bench.has.size === all)
+  })
+
+  it.each(['assign', 'revoke'] as const)('leaves when what the application does at %s does not end, says why, and joins again when it has ended', (kind) => {
+    const bench = start()
+    const isAtIt = (): boolean => bench.work?.kind === kind
+    if (kind === 'revoke') {
+      settle(bench, every, () => bench.has.size === all && bench.machine.phase === 'stable')
+      bench.tell({ type: 'topics', topics: new Map([...topics, ['u', { partitions: 1, topicId: 'other' }]]) })
+      bench.tell({ type: 'subscribe', subscription: { topics: ['u'] } })
+    }
+    settle(bench, kind === 'revoke' ? [] : every, isAtIt)
+    const stuck = bench.work
+    bench.log.length = 0
+    // Polls that time out and come again do not help.
+    for (let second = 0; second * 1000 <= settings.pollIntervalMsMax; second++) {
+      bench.nowMs += 1000
+      bench.tell({ type: second % 2 === 0 ? 'polled' : 'polling' })
+      bench.tell({ type: 'tick' })
+      for (const each of bench.sent) bench.answer(each, 0, kind === 'revoke' ? [] : every)
+    }
+    expect(bench.log.filter(each => each === 'tell')).toEqual(['tell'])
+    expect([bench.told?.code, bench.told?.details['listener']]).toEqual(['MR_CLIENT_GROUP_LISTENER_STUCK', kind === 'assign' ? 'onAssigned' : 'onRevoked'])
+    expect([bench.machine.identity.generation, bench.work]).toEqual([-1, stuck])
+    expect(bench.log.some(each => each === 'send leave' || each === 'send consumerHeartbeat')).toBe(true)
+    bench.tell({ type: 'subscribe', subscription: { topics: ['t'] } })
+    bench.finishWork()
+    settle(bench, every, () => bench.has.size === all && bench.machine.phase === 'stable')
+    if (kind === 'assign') expect(bench.log).toContain('lost 0,1,2,3,4,5')
   })
 
   it('leaves in order: gives up first, then says so', () => {
