@@ -45,6 +45,44 @@ function expectWhole({ partitions, members }: Case, targets: ReadonlyMap<string,
   expect(given.size).toBe([...partitions].filter(([topicId]) => read.has(topicId)).reduce((sum, [, count]) => sum + count, 0))
 }
 
+/** For members that read different topics: what each had, the rest one by one to who has the least, then one by one from who has the most. Of equals the first. */
+function assignPlainly(members: readonly AssignorMember[], partitions: ReadonlyMap<string, number>): Map<string, Assigned> {
+  const held = members.map(() => new Map<string, number[]>())
+  const load = (index: number): number => countOf(held[index]!)
+  const put = (index: number, topicId: string, list: readonly number[]): void => { if (list.length > 0) held[index]!.set(topicId, [...list].sort((left, right) => left - right)); else held[index]!.delete(topicId) }
+  const listOf = (index: number, topicId: string): readonly number[] => held[index]!.get(topicId) ?? []
+  const readers = new Map<string, number[]>()
+  members.forEach(({ topicIds: read }, index) => { for (const topicId of read) readers.set(topicId, [...readers.get(topicId) ?? [], index]) })
+  const isTaken = (topicId: string, partition: number): boolean => members.some((_member, index) => listOf(index, topicId).includes(partition))
+  members.forEach(({ last, topicIds: read }, index) => {
+    for (const topicId of read) put(index, topicId, (last.get(topicId) ?? []).filter((partition) => partition < partitions.get(topicId)! && !isTaken(topicId, partition)))
+  })
+  const first = (of: readonly number[], isBetter: (left: number, right: number) => boolean): number => of.reduce((best, index) => isBetter(load(index), load(best)) ? index : best)
+  for (const [topicId, of] of [...readers].sort(([, left], [, right]) => left.length - right.length)) {
+    for (let partition = 0; partition < partitions.get(topicId)!; partition++) {
+      if (isTaken(topicId, partition)) continue
+      const to = first(of, (left, right) => left < right)
+      put(to, topicId, [...listOf(to, topicId), partition])
+    }
+  }
+  for (let moved = true; moved;) {
+    moved = false
+    for (const [topicId, of] of readers) {
+      for (;;) {
+        const to = first(of, (left, right) => left < right)
+        const givers = of.filter((index) => listOf(index, topicId).length > 0 && load(index) > load(to) + 1)
+        if (givers.length === 0) break
+        const from = first(givers, (left, right) => left > right)
+        const list = listOf(from, topicId)
+        put(from, topicId, list.slice(0, -1))
+        put(to, topicId, [...listOf(to, topicId), list.at(-1)!])
+        moved = true
+      }
+    }
+  }
+  return new Map(members.map(({ memberId }, index) => [memberId, held[index]!]))
+}
+
 const loads = (targets: ReadonlyMap<string, Assigned>): number[] => Array.from(targets.values(), countOf)
 
 describe.each<[string, Assignor]>([['uniform', assignUniform], ['range', assignRange]])('%s', (_name, assignor) => {
@@ -100,6 +138,15 @@ describe('uniform', () => {
           const movable = [...targets.get(from.memberId)!.keys()].some((topicId) => to.topicIds.includes(topicId))
           if (movable) expect(countOf(targets.get(from.memberId)!) - countOf(targets.get(to.memberId)!)).toBeLessThanOrEqual(1)
         }
+      }
+    }), { seed: 848 })
+  })
+
+  it('comes to what looking at every reader for every partition would, where members read different topics', () => {
+    fc.assert(fc.property(cases(false), fc.nat(3), fc.nat(3), ({ partitions, members }, gone, come) => {
+      for (const each of [members, afterwards(members, assignUniform(members, partitions), gone, come)]) {
+        if (each.every(({ topicIds: read }) => read.join() === each[0]!.topicIds.join())) continue
+        expect(assignUniform(each, partitions)).toEqual(assignPlainly(each, partitions))
       }
     }), { seed: 848 })
   })
