@@ -162,11 +162,9 @@ export class SegmentSums {
     return this.filed === 0 ? -1 : this.positionOf(this.filed - 1)
   }
 
-  /** The segment is appended to from here on: it is no longer sealed. */
+  /** The segment is appended to from here on: it is no longer sealed. The file keeps its seal until there is something to write: of a log that nobody touches it is still there at the next start. */
   reopen(): void {
-    if (!this.isKept || this.sealed === undefined) return
-    this.sealed = undefined
-    this.dirty = true
+    if (this.isKept) this.sealed = undefined
   }
 
   /** There are other indexes now. */

@@ -66,6 +66,12 @@ describe('the stop of logs that nobody has touched', () => {
 
   const touches: Readonly<Record<string, (log: SegmentedLog, life: Life) => void | Promise<unknown>>> = {
     'nothing': () => {},
+    'a minute': async (_log, { timers }) => {
+      for (let second = 0; second < 61; second++) {
+        timers.advance(1000)
+        await new Promise(resolve => { setImmediate(resolve) })
+      }
+    },
     'an append': log => { append(log, batch(7, 9), 0) },
     'a truncation and as many other records': log => {
       log.truncateTo(7)
@@ -84,6 +90,23 @@ describe('the stop of logs that nobody has touched', () => {
       return store.compact().then(({ logsCompacted }) => { expect(logsCompacted).toBeGreaterThan(0) })
     },
   }
+
+  it.each(Object.entries(touches))('%s and a stop leave the seal of the last segment: a start after which a bit of its last batch is wrong keeps what it knows of the end of the log', async (_, touch) => {
+    const life = await started(await stopped())
+    const logs = ([...life.store.logs()] as SegmentedLog[]).slice(0, 5)
+    for (const log of logs) {
+      log.configure(settings)
+      log.raiseHighWatermark(9)
+    }
+    for (const log of logs) await touch(log, life)
+    await life.store.flush()
+    await life.store.stop()
+    const lasts = logs.map(({ state: { active } }) => ({ path: active.path('.log'), last: active.sizeBytes === 0 ? -1 : active.sums.lastPosition() }))
+    for (const { path, last } of lasts) if (last >= 0) life.files.damage.flipBit(path, last + 16, 0)
+    const again = await started(life.files)
+    expect(logs.map(({ id }) => again.store.find(id.topicId, 0)!.endOffset)).toEqual(logs.map(({ endOffset }) => endOffset))
+    for (const { id } of logs) expect(() => append(again.store.find(id.topicId, 0)!, batch(9, 0), 0)).not.toThrow()
+  })
 
   it.each(Object.entries(touches))('%s, a stop and a power cut: a start finds all as it was, makes nothing anew, and a producer that goes on is known', async (_, touch) => {
     const life = await started(await stopped())
