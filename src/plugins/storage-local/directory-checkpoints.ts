@@ -84,7 +84,10 @@ export class DirectoryCheckpoints {
   /** The checkpoint is written as the logs are now. To be called when that is on the disk: the logs know it then. What was cut meanwhile has written another. */
   private pointsIn(of: CheckpointKind): () => void {
     if (of !== 'recovery points') return () => {}
-    const points = Array.from(this.found.logs.values(), ({ state }) => ({ state, truncations: state.truncations, point: state.recoveryPoint() }))
+    const { logs, fenced } = this.found
+    // One that is not served may have no segment.
+    const serving = [...logs].filter(([name]) => !fenced.has(name))
+    const points = serving.map(([, { state }]) => ({ state, truncations: state.truncations, point: state.recoveryPoint() }))
     // Until then, and where its name is not synced, the disk has this one or the one before.
     for (const { state, point } of points) state.pointWritten = Math.min(state.pointWritten, point)
     return () => {
