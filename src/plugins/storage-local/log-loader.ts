@@ -313,6 +313,8 @@ class LogLoader {
     this.indexesAsLeft = false
     for (const segment of log.segments.splice(0)) discardSegment(log, segment)
     log.segments = [log.createSegment(log.start)]
+    // What is acknowledged in it relies on its name.
+    log.world.files.syncDirectory(log.directory)
     log.active.markSynced()
   }
 

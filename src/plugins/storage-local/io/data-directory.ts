@@ -149,12 +149,12 @@ export class DataDirectory {
     await lock?.close()
   }
 
-  /** What a checkpoint of offsets holds; undefined when it is lost. Empty for a directory that is new. */
   /** Whether a checkpoint was never written. */
   isUnwritten(file: CheckpointFile): boolean {
     return this.world.files.stat(file.path) === undefined
   }
 
+  /** What a checkpoint of offsets holds; undefined when it is lost. Empty for a directory that is new. */
   readOffsets(file: CheckpointFile): PartitionOffsets | undefined {
     const text = file.read()
     if (text === undefined) return this.made ? new Map() : undefined

@@ -3,6 +3,7 @@ import { append, makeBatch, newTopicId } from '../../../../src/testkit/conforman
 import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
+import { settled } from '../../../../src/testkit/world/settled.ts'
 import { codeOf, makeStore } from './store-subjects.ts'
 
 const id = { topic: 'orders', partition: 0, topicId: newTopicId() }
@@ -71,5 +72,37 @@ describe('an empty segment that a roll left which failed', () => {
     expect(codeOf(() => { for (let count = 0; count < 20; count++) append(log, makeBatch(1), 0) })).not.toBe('ok')
     expect(files.faults.failures).toBe(1)
     expect(files.list('/data/orders-0').filter(name => name.endsWith('.log'))).toEqual(before.filter(name => name.endsWith('.log')))
+  })
+})
+
+describe('the last segment of a log of which retention has left nothing, taken away after a clean stop', () => {
+  it.each([0, 1 << 20])('is begun anew, and what is acknowledged in it survives a power cut; redo log of %d bytes', async redoBytesMax => {
+    const open = async (files: MemoryFileSystem) => {
+      const timers = new ManualTimers()
+      const made = makeStore({ files, timers, config: { ...config, redoBytesMax } })
+      await made.store.start()
+      for (const log of made.store.logs()) log.configure(topicSettings({ retentionMs: -1 }))
+      return { ...made, timers }
+    }
+    const files = new MemoryFileSystem()
+    const first = await open(files)
+    const emptied = first.store.create(id, topicSettings({ retentionMs: 1 }))
+    for (let count = 0; count < 5; count++) append(emptied, makeBatch(1), 0)
+    await first.store.flush()
+    emptied.raiseHighWatermark(5)
+    first.timers.advance(20_000)
+    while (first.store.sweep().left > 0);
+    await settled()
+    first.timers.advance(120_000)
+    await settled()
+    await first.store.stop()
+    files.damage.remove('/data/orders-0/00000000000000000005.log')
+    const second = await open(files)
+    const log = second.store.find(id.topicId, 0)!
+    append(log, makeBatch(1), 0)
+    for (let turn = 0; turn < 5; turn++) await settled()
+    expect([log.startOffset, log.flushedOffset]).toEqual([5, 6])
+    const again = await open(files.afterCrash({ keepUnsynced: 'none' }))
+    expect(again.store.find(id.topicId, 0)!.endOffset).toBe(6)
   })
 })
