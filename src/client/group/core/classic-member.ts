@@ -1,5 +1,5 @@
 import { assert } from '../../../base/assert.ts'
-import { type MillraceError } from '../../../kernel/errors/index.ts'
+import { isMillraceError, MillraceError } from '../../../kernel/errors/index.ts'
 import { kafkaError, kafkaErrors } from '../../../wire/index.ts'
 import { type Assignor, type GroupAssignment, type GroupMember, type OwnState } from './assignor.ts'
 import { assignedIn, joinDraft, membersOf, syncDraft } from './classic-messages.ts'
@@ -173,7 +173,13 @@ export class ClassicMember extends MemberBase {
       this.refused(response.errorCode, (reason) => { this.join(reason, true) })
       return
     }
-    this.target = assignedIn(response)
+    try {
+      this.target = assignedIn(response)
+    } catch (error) {
+      if (!isMillraceError(error)) throw error
+      this.leaveWithout(error)
+      return
+    }
     this.last = { owned: this.target, generation: this.generation }
     this.phase = 'adopting'
   }
@@ -282,15 +288,28 @@ export class ClassicMember extends MemberBase {
   }
 
   protected expire(): void {
-    const { memberId } = this
-    if (memberId !== '' && this.settings.instanceId === null) this.sendLeave('the application has not polled for too long')
+    this.quit('the application has not polled for too long')
+    this.phase = 'idle'
+  }
+
+  /** Joining again would bring the same, and a rebalance to everybody each time. */
+  private leaveWithout(error: MillraceError): void {
+    const { groupId } = this.settings
+    const remedy = `the leader of the group has sent what is no assignment (${error.message}); see which client it is, and with which assignor, and subscribe again when it is mended`
+    this.effects.push({ type: 'fail', error: new MillraceError('MR_CLIENT_GROUP_REFUSED', { group: groupId, error: error.code, kafkaCode: kafkaErrors.UNKNOWN_SERVER_ERROR, remedy }, error) })
+    this.quit('the assignment cannot be read')
+    this.phase = 'failed'
+  }
+
+  /** Out at once, without waiting for an answer. Who is static is expected back. */
+  private quit(reason: string): void {
+    if (this.memberId !== '' && this.settings.instanceId === null) this.sendLeave(reason)
     this.generation = -1
     this.memberId = ''
     this.stopBeating()
     this.ignore('join')
     this.ignore('sync')
     this.dropOwned(() => undefined)
-    this.phase = 'idle'
   }
 
   private fail(error: MillraceError): void {

@@ -33,6 +33,9 @@ export class ConsumerMember extends MemberBase {
   private isFull = true
   private saysTopics = false
   private saysOwned = false
+  /** Whether the coordinator may still match a pattern for this member: until it has answered a heartbeat that says that there is none. */
+  private mayHavePattern = false
+  private saidNoPattern = false
   private isUrgent = false
   private readonly idOf = new Map<string, string>()
   /** Of the topics of the target, as far as they were ever known: a topic that metadata lacks for a while is no less this member's. */
@@ -149,6 +152,9 @@ export class ConsumerMember extends MemberBase {
     this.heartbeatDueMs = Infinity
     this.isUrgent = false
     const request: GroupRequest = { kind: 'consumerHeartbeat', draft: this.draft() }
+    const { subscribedTopicRegex: pattern } = request.draft
+    this.saidNoPattern = pattern === ''
+    if (typeof pattern === 'string' && pattern !== '') this.mayHavePattern = true
     this.isFull = false
     this.saysTopics = false
     this.saysOwned = false
@@ -165,7 +171,7 @@ export class ConsumerMember extends MemberBase {
       rackId: isFull ? settings.rack : null,
       rebalanceTimeoutMs: isFull ? settings.pollIntervalMsMax : -1,
       subscribedTopicNames: saysTopics ? [...subscription!.topics].sort() : null,
-      subscribedTopicRegex: saysTopics ? subscription!.regex ?? (isFull ? null : '') : null,
+      subscribedTopicRegex: saysTopics ? subscription!.regex ?? (isFull && !this.mayHavePattern ? null : '') : null,
       serverAssignor: isFull ? this.serverAssignor : null,
       topicPartitions: isFull || this.saysOwned ? this.ownedById() : null,
     }
@@ -189,6 +195,7 @@ export class ConsumerMember extends MemberBase {
       return
     }
     this.succeeded('consumerHeartbeat')
+    if (this.saidNoPattern) this.mayHavePattern = false
     if (this.phase === 'joining') this.phase = 'stable'
     if (response.memberId !== null && response.memberId !== '') this.memberId = response.memberId
     this.generation = response.memberEpoch

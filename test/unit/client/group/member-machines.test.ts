@@ -259,4 +259,62 @@ describe('a member whose partitions the coordinator shares out', () => {
     expect(bench.log.filter(each => each.startsWith('revoke') || each.startsWith('lost'))).toEqual([])
     settle(bench, [], () => bench.has.size === 0)
   })
+
+  it.each(seedsOf(Array.from({ length: 40 }, (_, seed) => seed)))('which goes from a pattern to names takes the pattern back until a heartbeat that says so is answered, whatever is lost, seed %i', (seed) => {
+    const prng = new Prng(seed)
+    const bench = new Bench(kinds.consumer())
+    bench.tell({ type: 'topics', topics })
+    bench.tell({ type: 'subscribe', subscription: { topics: [], regex: 't.*' } })
+    bench.tell({ type: 'polling' })
+    /** What the coordinator takes the pattern for: as of the last heartbeat that came to it. */
+    let pattern: string | undefined
+    const hear = (isAnswered: boolean): void => {
+      const [sent] = bench.sent
+      if (sent?.request.kind !== 'consumerHeartbeat') return
+      const { subscribedTopicRegex: said } = sent.request.draft
+      if (isAnswered || prng.chance(0.5)) pattern = said ?? pattern
+      if (isAnswered) bench.answer(sent, 0, [])
+      else {
+        bench.sent = []
+        bench.tell({ type: 'unanswered', id: sent.id, error: new MillraceError('MR_CLIENT_DISCONNECTED', { host: 'b', port: 1, api: 'heartbeat', reason: 'cut' }) })
+      }
+    }
+    const turn = (isAnswered: boolean): void => {
+      if (bench.sent.length > 0) hear(isAnswered)
+      else {
+        bench.nowMs = Math.max(bench.nowMs, Math.min(bench.machine.dueMs, bench.nowMs + 1000))
+        bench.tell({ type: 'tick' })
+      }
+    }
+    for (let change = 0; change < 6; change++) {
+      const isPattern = prng.chance(0.5)
+      bench.tell({ type: 'subscribe', subscription: isPattern ? { topics: [], regex: `t.*${change}` } : { topics: ['t'] } })
+      for (let count = prng.between(0, 6); count > 0; count--) turn(prng.chance(0.5))
+    }
+    bench.tell({ type: 'subscribe', subscription: { topics: ['t'] } })
+    for (let count = prng.between(0, 4); count > 0; count--) turn(prng.chance(0.3))
+    for (let count = 0; count < 8; count++) turn(true)
+    expect(pattern ?? '', `seed ${seed}`).toBe('')
+  })
+})
+
+describe('a member of the classic protocol that is sent what is no assignment', () => {
+  it.each([[0, 0, 0, 0, 0, 9, 1], [0], [0, 0, 255, 255, 255, 255], [0, 0, 0, 0, 0, 1, 0, 9, 116]])('leaves and says so, once, and joins again with the next subscribe: bytes %j', (...bytes) => {
+    const bench = new Bench(kinds['classic, cooperative']())
+    const subscribe = (): void => { bench.tell({ type: 'subscribe', subscription: { topics: ['t'] } }) }
+    bench.tell({ type: 'topics', topics })
+    subscribe()
+    const every = Array.from({ length: 6 }, (_, partition) => ({ topic: 't', partition }))
+    settle(bench, every, () => bench.has.size === 6 && bench.machine.phase === 'stable')
+    bench.tell({ type: 'rejoin', reason: 'test' })
+    bench.answer(bench.sent.find(({ request }) => request.kind === 'join')!, 0, [])
+    const sync = bench.sent.find(({ request }) => request.kind === 'sync')!
+    bench.sent = []
+    bench.tell({ type: 'answered', id: sync.id, answer: { kind: 'sync', response: { throttleTimeMs: 0, errorCode: 0, protocolType: 'consumer', protocolName: 'cooperative-sticky', assignment: new Uint8Array(bytes) } } })
+    expect([bench.failure?.code, bench.failure?.details['error'], bench.machine.phase, bench.machine.identity.generation]).toEqual(['MR_CLIENT_GROUP_REFUSED', 'MR_PROTOCOL_MALFORMED', 'failed', -1])
+    expect([bench.sent.map(({ request }) => request.kind), bench.work?.kind, bench.machine.dueMs]).toEqual([['leave'], 'lost', Infinity])
+    bench.finishWork()
+    subscribe()
+    settle(bench, every, () => bench.has.size === 6 && bench.machine.phase === 'stable')
+  })
 })
