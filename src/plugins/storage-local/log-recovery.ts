@@ -43,6 +43,8 @@ export class LogRecovery {
   private readonly believes: boolean
   private readonly looksTwice: boolean
   private wasMisread = false
+  /** Of the batch before the current one; -1 where that is not known. */
+  private epoch = -1
 
   /**
    * `believes`: what was written is there, so that checksums need not be made; see `run`. `looksTwice`: what is wrong is read once more before anything is made of
@@ -69,6 +71,7 @@ export class LogRecovery {
   run(first: number, resume: ResumePoint | undefined): number | undefined {
     const { log } = this
     let end = log.segments[first]!.baseOffset
+    this.epoch = log.epochs.epochOf((resume?.offset ?? end) - 1)
     for (let index = first; index < log.segments.length; index++) {
       const segment = log.segments[index]!
       if (index > first && !this.follows(segment.baseOffset, end)) {
@@ -142,6 +145,7 @@ export class LogRecovery {
   private takeEpoch(epoch: number, baseOffset: number): void {
     const { epochs } = this.log
     if (baseOffset >= (this.recoveryPoint ?? 0) || epoch > epochs.lastEpoch) epochs.append(epoch, baseOffset)
+    this.epoch = Math.max(this.epoch, epochs.epochOf(baseOffset))
   }
 
   /** Whether a batch that was found wrong is there when it is read once more. */
@@ -160,8 +164,8 @@ export class LogRecovery {
   }
 
   /**
-   * What is wrong with the current batch; `end` is the offset behind the one before it. No CRC covers the base offset: that has to follow, and
-   * nowhere does a batch reach into the next segment.
+   * What is wrong with the current batch; `end` is the offset behind the one before it. No CRC covers base offset and leader epoch: above the recovery point the one has to follow,
+   * the other never goes back, and nowhere does a batch reach into the next segment. An epoch that is too high looks like that of a new leader: whoever knows which ones there were has to see to it.
    */
   private problemOf(scan: BatchScan, end: number, { baseOffset: segmentBase, sizeBytes }: Segment, nextBase: number): string | undefined {
     const baseOffset = baseOffsetOf(scan.bytes, scan.at)
@@ -170,6 +174,8 @@ export class LogRecovery {
     if (!this.follows(baseOffset, end)) {
       return `the base offset ${baseOffset} is not ${end}, the end of what is before it`
     }
+    const epoch = leaderEpochOf(scan.bytes, scan.at)
+    if (epoch < this.epoch && epoch !== -1 && baseOffset >= (this.recoveryPoint ?? 0)) return `the leader epoch ${epoch} is below ${this.epoch}, that of what is before it`
     const lastOffset = lastOffsetOf(scan.bytes, scan.at)
     if (lastOffset >= nextBase) return `the last offset ${lastOffset} reaches into the next segment, which begins at ${nextBase}`
     // The records of a marker say what it ends: they have to be at hand when it is taken into the producers' state.
