@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { type Broker } from '../../src/broker/index.ts'
 import { createTestBroker } from '../../src/harness/index.ts'
-import { essentialChecks, runCheck } from '../compat/own-client/client-suite.ts'
+import { allChecks, runCheck } from '../compat/own-client/client-suite.ts'
 import { classicGroupChecks, consumerGroupChecks } from '../compat/own-client/group-suite.ts'
 
-const checks = [...essentialChecks, ...classicGroupChecks, ...consumerGroupChecks]
+const checks = [...allChecks, ...classicGroupChecks, ...consumerGroupChecks]
 /** Topics that come are looked for this often. */
 const metadataAgeMsMax = 500
 

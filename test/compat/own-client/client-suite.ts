@@ -263,10 +263,6 @@ const administration: readonly SuiteCheck[] = [
     consumer.assign(all(name, 1))
     assert.equal((await read(consumer, 6))[0]!.text(), '4')
   }),
-]
-
-/** Of brokers that serve more than what a client cannot do without. */
-const further: readonly SuiteCheck[] = [
   check('changes settings one by one', async ({ admin, topic }) => {
     const name = await topic(1, { 'retention.ms': '123456' })
     await admin.incrementalAlterConfigs([{ type: 'topic', name, changes: [{ name: 'retention.ms', operation: 'delete' }, { name: 'segment.bytes', operation: 'set', value: '1048577' }] }])
@@ -283,5 +279,4 @@ const further: readonly SuiteCheck[] = [
   }),
 ]
 
-export const essentialChecks: readonly SuiteCheck[] = [...records, ...reading, ...administration]
-export const allChecks: readonly SuiteCheck[] = [...essentialChecks, ...further]
+export const allChecks: readonly SuiteCheck[] = [...records, ...reading, ...administration]
