@@ -42,6 +42,7 @@ export class Metadata {
   private timer: Timer | undefined
   private timerDueMs = Infinity
   private lastAskedMs = -Infinity
+  private askedMs = -Infinity
   private isClosed = false
   private problem: unknown
 
@@ -61,6 +62,11 @@ export class Metadata {
   /** Why no broker could be asked last time; undefined when one answered. */
   get lastFailure(): unknown {
     return this.problem
+  }
+
+  /** When the question was asked whose answer is this picture: what somebody has heard of since need not be in it. */
+  get pictureMs(): number {
+    return this.askedMs
   }
 
   topic(name: string): TopicInfo | undefined {
@@ -203,6 +209,7 @@ export class Metadata {
       const others = creating.length === 0 ? names : names.filter(name => !this.mayCreate(name))
       if (creating.length > 0) isShort = this.take(await this.askFor(creating, true))
       if (creating.length === 0 || others.length > 0) isShort = this.take(await this.askFor(others, false)) || isShort
+      this.askedMs = this.lastAskedMs
       this.problem = undefined
       this.failures = 0
       this.shortfalls = isShort ? this.shortfalls + 1 : 0

@@ -56,14 +56,15 @@ export async function lookUpOffsets(parts: LookupParts, questions: readonly Offs
   const { world, metadata } = parts
   const topics = [...new Set(questions.map(question => question.topic))]
   for (const topic of topics) metadata.track(topic, false)
-  const deadlineMs = world.clock.monotonicMs() + options.timeoutMs
+  const sinceMs = world.clock.monotonicMs()
+  const deadlineMs = sinceMs + options.timeoutMs
   const answers = new Map<OffsetQuestion, OffsetAnswer>()
   try {
     for (let attempt = 1; ; attempt++) {
       const open = questions.filter(question => !answers.has(question))
       if (open.length === 0) return questions.map(question => answers.get(question)!)
       const remainingMs = deadlineMs - world.clock.monotonicMs()
-      const byLeader = await leadersOf(parts, open, Math.max(1, remainingMs), options.signal)
+      const byLeader = await leadersOf(parts, open, sinceMs, Math.max(1, remainingMs), options.signal)
       const problems = await Promise.all([...byLeader].map(([leaderId, group]) => askLeader(parts, leaderId, group, options, answers)))
       const problem = problems.find(each => each !== undefined)
       if (problem === undefined) continue
@@ -76,9 +77,9 @@ export async function lookUpOffsets(parts: LookupParts, questions: readonly Offs
   }
 }
 
-/** Groups questions by the leaders of their partitions, waiting for these to be known. */
+/** Groups questions by the leaders of their partitions, waiting for these to be known. A picture from before `sinceMs` may lack partitions that were added. */
 function leadersOf(
-  parts: LookupParts, questions: readonly OffsetQuestion[], timeoutMs: number, signal: AbortSignal | undefined,
+  parts: LookupParts, questions: readonly OffsetQuestion[], sinceMs: number, timeoutMs: number, signal: AbortSignal | undefined,
 ): Promise<Map<number, OffsetQuestion[]>> {
   const { metadata } = parts
   const look = (): Map<number, OffsetQuestion[]> | undefined => {
@@ -88,6 +89,7 @@ function leadersOf(
       const error = metadata.topicError(question.topic)
       if (info === undefined && error !== undefined && !error.row.retriable) throw error
       if (info !== undefined && question.partition >= info.partitions.length) {
+        if (metadata.pictureMs < sinceMs) return undefined
         throw new MillraceError('MR_CLIENT_PARTITION_UNKNOWN', {
           topic: question.topic, partition: question.partition, count: info.partitions.length,
         })

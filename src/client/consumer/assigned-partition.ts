@@ -58,9 +58,13 @@ export class AssignedPartition {
   highWatermark = -1
   logStartOffset = -1
 
-  constructor(topic: string, partition: number, compression: Compression, decompressedBytesMax: number) {
+  /** When it was: the picture of the cluster may be older, and lack it. */
+  readonly assignedMs: number
+
+  constructor(topic: string, partition: number, assignedMs: number, compression: Compression, decompressedBytesMax: number) {
     this.topic = topic
     this.partition = partition
+    this.assignedMs = assignedMs
     this.reader = new BatchReader(compression, decompressedBytesMax)
   }
 

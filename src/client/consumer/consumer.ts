@@ -114,7 +114,7 @@ export class Consumer implements AsyncIterable<ConsumerRecord> {
       const key = keyOf(topic, partition)
       let assigned = before.get(key)
       const isNew = assigned === undefined
-      assigned ??= new AssignedPartition(topic, partition, world.compression, settings.decompressedBytesMax)
+      assigned ??= new AssignedPartition(topic, partition, world.clock.monotonicMs(), world.compression, settings.decompressedBytesMax)
       if (isNew || offset !== undefined) assigned.seek(offset ?? 'beginning')
       if (isNew) metadata.track(topic, false)
       this.partitions.set(key, assigned)

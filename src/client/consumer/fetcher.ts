@@ -86,8 +86,7 @@ export class Fetcher {
     const roomBytes = this.parts.settings.prefetchBytesMax - bufferedBytes
     const wanted = new Map<number, AssignedPartition[]>()
     for (const partition of partitions.values()) {
-      this.compareWithMetadata(partition)
-      if (partition.phase === 'failed' || partition.isOutOfRange) continue
+      if (!this.isKnown(partition) || partition.phase === 'failed' || partition.isOutOfRange) continue
       if (partition.retryAtMs > nowMs) {
         nextMs = Math.min(nextMs, partition.retryAtMs)
         continue
@@ -111,7 +110,18 @@ export class Fetcher {
     return partition.chunks.length >= chunksAheadMax && partition.chunkBytes >= chunksAheadMax * this.parts.settings.partitionBytesMax
   }
 
-  /** A topic made again is another log; a new leader may have another end of the log. */
+  /** A topic made again is another log; a new leader may have another end of the log. False for a partition that a younger picture has to show. */
+  private isKnown(partition: AssignedPartition): boolean {
+    const info = this.parts.metadata.topic(partition.topic)
+    if (info !== undefined && partition.partition >= info.partitions.length && this.parts.metadata.pictureMs < partition.assignedMs) {
+      // It may have come to the topic since, and a coordinator that shares it out knows that first.
+      this.parts.metadata.refresh()
+      return false
+    }
+    this.compareWithMetadata(partition)
+    return true
+  }
+
   private compareWithMetadata(partition: AssignedPartition): void {
     const info = this.parts.metadata.topic(partition.topic)
     if (info === undefined) {

@@ -6,7 +6,7 @@ import { type Consumer } from '../../../../src/client/consumer/consumer.ts'
 import { kafkaErrors, type FetchRequest } from '../../../../src/wire/index.ts'
 import { RecordingLogger } from '../../../../src/testkit/world/recording-telemetry.ts'
 import { testWorld, type TestWorld } from '../world/client-world.ts'
-import { type FakeLog } from '../world/fake-log.ts'
+import { FakeLog } from '../world/fake-log.ts'
 
 const tp = { topic: 't', partition: 0 }
 
@@ -197,6 +197,26 @@ describe('a consumer that meets trouble', () => {
     const consumer = world.client().consumer()
     consumer.assign([{ topic: 't', partition: 4 }])
     expect(await world.rejection(consumer.poll())).toMatchObject({ code: 'MR_CLIENT_PARTITION_UNKNOWN', details: { partition: 4, count: 1 } })
+  })
+
+  it.each([
+    ['reads', async (world: TestWorld, consumer: Consumer) => {
+      consumer.assign([{ topic: 't', partition: 1 }])
+      expect(await offsets(world, consumer, 20)).toEqual(range(0, 20))
+    }],
+    ['tells the end of', async (world: TestWorld, consumer: Consumer) => {
+      expect(await world.complete(consumer.endOffsets([{ topic: 't', partition: 1 }]))).toMatchObject([{ offset: 20 }])
+    }],
+  ] as const)('%s a partition that its topic got after the last metadata: whoever shares partitions out knows of it first', async (_title, use) => {
+    const world = await worldWithRecords()
+    const consumer = world.client().consumer()
+    consumer.assign([tp])
+    expect(await offsets(world, consumer, 100)).toEqual(range(0, 100))
+    expect(await world.complete(consumer.poll({ timeoutMs: 1000 }))).toEqual([])
+    const added = new FakeLog(1)
+    world.cluster.topics.get('t')!.logs.push(added)
+    fill(added, 0, 20)
+    await use(world, consumer)
   })
 
   it('says that it may not read, and reads on elsewhere once that partition is paused', async () => {

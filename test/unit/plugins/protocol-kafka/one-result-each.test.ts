@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import {
-  alterConfigsApi, createTopicsApi, deleteTopicsApi, describeConfigsApi, fetchApi, findCoordinatorApi, incrementalAlterConfigsApi, listOffsetsApi,
-  metadataApi, offsetForLeaderEpochApi, produceApi,
+  alterConfigsApi, alterPartitionReassignmentsApi, createPartitionsApi, createTopicsApi, deleteTopicsApi, describeConfigsApi, describeProducersApi,
+  describeTopicPartitionsApi, electLeadersApi, fetchApi, findCoordinatorApi, incrementalAlterConfigsApi, listOffsetsApi, metadataApi,
+  offsetForLeaderEpochApi, produceApi,
 } from '../../../../src/wire/index.ts'
 import { batchOf } from './fixture/batches.ts'
 import { TestBroker } from './fixture/test-broker.ts'
@@ -65,6 +66,26 @@ describe('quirk 54: one result for each thing that was asked for, in order, whet
       const { responses } = await connection.call(api, 1, { resources, validateOnly: false })
       expect(responses.map(({ resourceName, errorCode }) => [resourceName, errorCode])).toEqual([['there', 0], ['nobody', 3], ['other', 0], ['9', 42]])
     }
+  })
+
+  it('DescribeTopicPartitions, which sorts them, and DescribeProducers', async () => {
+    const connection = await client()
+    const described = await connection.call(describeTopicPartitionsApi, 0, { topics: topics.map((name) => ({ name })) })
+    expect(described.topics.map(({ name }) => name)).toEqual([...topics].sort())
+    const producers = await connection.call(describeProducersApi, 0, { topics: topics.map((name) => ({ name, partitionIndexes: partitions })) })
+    expect(producers.topics.flatMap(({ name, partitions: results }) => results.map(({ partitionIndex }) => `${name}-${partitionIndex}`))).toEqual(asked)
+  })
+
+  it('CreatePartitions, ElectLeaders and AlterPartitionReassignments', async () => {
+    const connection = await client()
+    const extended = await connection.call(createPartitionsApi, 3, { timeoutMs: 1000, validateOnly: false, topics: topics.map((name) => ({ name, count: 3, assignments: null })) })
+    expect(extended.results.map(({ name, errorCode }) => [name, errorCode])).toEqual([['there', 0], ['nobody', 3], ['other', 0]])
+    const elected = await connection.call(electLeadersApi, 2, { electionType: 0, topicPartitions: topics.map((topic) => ({ topic, partitions })) })
+    expect(elected.replicaElectionResults.flatMap(({ topic, partitionResult }) => partitionResult.map(({ partitionId }) => `${topic}-${partitionId}`))).toEqual(asked)
+    const moved = await connection.call(alterPartitionReassignmentsApi, 1, {
+      topics: topics.map((name) => ({ name, partitions: partitions.map((partitionIndex) => ({ partitionIndex, replicas: [1] })) })),
+    })
+    expect(moved.responses.flatMap(({ name, partitions: results }) => results.map(({ partitionIndex }) => `${name}-${partitionIndex}`))).toEqual(asked)
   })
 
   it('DescribeConfigs and FindCoordinator', async () => {
