@@ -4,23 +4,24 @@ import type { Admin, ClusterDescription, TopicDescription } from '../../client/i
 import { addNetworkOptions, withClient, type NetworkFlags } from '../network-options.ts'
 import { plural, print, printJson, printTable, printWarning } from '../output.ts'
 import { damageLine, damageOf, missingLine, missingOf, type DamagedOffsets } from '../damage-report.ts'
+import { clusterBrokersCommand, countReplicas } from './cluster-brokers.ts'
 import { clusterRecoverCommand } from './cluster-recover.ts'
 import { offlineReason } from '../shown.ts'
 import { notYetCommand } from './not-yet.ts'
 
 const absent: Readonly<Record<string, string>> = {
   quorum: 'a quorum of voters',
-  brokers: 'a list of brokers of its own',
   reassign: 'reassignment of replicas',
   elect: 'elections on demand',
   drain: 'draining of brokers',
 }
 
 export function clusterCommand(program: Command): void {
-  const cluster = program.command('cluster').summary('its state; recover lost or damaged metadata').description('Shows the cluster, and makes metadata again that is lost or damaged.')
+  const cluster = program.command('cluster').summary('its state and its brokers; recover lost or damaged metadata').description('Shows the cluster and its brokers, and makes metadata again that is lost or damaged.')
   addNetworkOptions(cluster.command('status').summary('brokers, controller, and what is missing')
     .description('Shows brokers, controller and counts of topics and partitions. Exit code 1 if a partition has no leader, not all of its replicas, or records that are damaged on a disk, or missing since a start.'))
     .action(async (flags: NetworkFlags) => { await withClient(flags, (_client, admin) => status(admin, flags)) })
+  clusterBrokersCommand(cluster)
   clusterRecoverCommand(cluster)
   for (const [name, what] of Object.entries(absent)) notYetCommand(cluster, name, what, 'cluster status shows what there is')
 }
@@ -80,9 +81,7 @@ function printStatus(cluster: ClusterDescription, { topics, partitions, leaderle
 const namedMax = 10
 
 function healthOf(topics: readonly TopicDescription[]): Health {
-  const leaders = new Map<number, number>()
-  const replicas = new Map<number, number>()
-  const more = (counts: Map<number, number>, id: number): void => { counts.set(id, (counts.get(id) ?? 0) + 1) }
+  const { leaders, replicas } = countReplicas(topics)
   let partitions = 0
   let leaderless = 0
   let underReplicated = 0
@@ -92,9 +91,8 @@ function healthOf(topics: readonly TopicDescription[]): Health {
     if (partition.leaderId < 0) {
       leaderless += 1
       notServed.push({ topic, partition: partition.partition, reason: offlineReason(partition) })
-    } else more(leaders, partition.leaderId)
+    }
     if (partition.inSyncReplicas.filter((id) => !partition.offlineReplicas.includes(id)).length < partition.replicas.length) underReplicated += 1
-    for (const id of partition.replicas) more(replicas, id)
   }
   return { topics: topics.length, partitions, leaderless, underReplicated, notServed, leaders, replicas }
 }

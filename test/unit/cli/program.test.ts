@@ -15,7 +15,7 @@ const all = verbs(program())
 describe('the commands', () => {
   it('are these', () => {
     expect(all.map(([name]) => name)).toEqual([
-      'start', 'topic create', 'topic list', 'topic describe', 'topic alter', 'topic delete', 'produce', 'consume', 'group list', 'group describe', 'group reset-offsets', 'group delete', 'cluster status', 'cluster recover', 'config print', 'config lint', 'log inspect',
+      'start', 'topic create', 'topic list', 'topic describe', 'topic alter', 'topic delete', 'produce', 'consume', 'group list', 'group describe', 'group reset-offsets', 'group delete', 'cluster status', 'cluster brokers', 'cluster recover', 'config print', 'config lint', 'log inspect',
     ])
   })
 
