@@ -116,7 +116,7 @@ export const errorTable = {
   MR_HOST_STOP_TIMEOUT: row('operational', false, -1, 500, 'plugin {plugin} did not stop within {deadlineMs} ms; what it had not finished is recovered at the next start'),
   // partition logs
   MR_LOG_CLOSED: row('operational', true, 6, 503, 'the log of {topic}-{partition} is closed: its topic was deleted, or the broker stops; ask for metadata again'),
-  MR_LOG_CORRUPT: row('operational', false, 2, 500, 'the log of {topic}-{partition} is damaged at offset {offset} in {path}: {reason}; stop the broker and restore the file from a copy; to give up what lies behind the damage, copy the directory and lower the number of the partition in recovery-point-offset-checkpoint'),
+  MR_LOG_CORRUPT: row('operational', false, 2, 500, 'the log of {topic}-{partition} is damaged at offset {offset} in {path}: {reason}; stop the broker and restore the file from a copy; to give up what lies behind the damage, copy the directory, lower the number of the partition in recovery-point-offset-checkpoint, and remove the blanks at the end of the last line there'),
   MR_LOG_DIRECTORY_COPIED: row('config', false, 56, 500, '{first} and {second} have the same directory.id: one is a copy of the other; take it out of log.dirs'),
   MR_LOG_DIRECTORY_FULL: row('operational', true, 56, 507, 'the disk of the data directory {path} is full, {freeBytes} bytes are free and nothing is left of the reserve, and the start needs room to {what}; free some MiB on that disk and start again'),
   MR_LOG_DIRECTORY_LIST_CORRUPT: row('operational', false, 56, 500, '{path}, which says which data directories this broker has, is damaged, and no other is there to make it from; see that all of them are there and in log.dirs, then remove it: it is made anew from those'),

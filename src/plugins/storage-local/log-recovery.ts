@@ -37,6 +37,8 @@ export class LogRecovery {
   private readonly log: LogState
   private readonly recoveryPoint: number | undefined
   private readonly startOffset: number
+  /** What lies below may have gaps: the recovery point is above it, but for one that somebody, or a disk, has made lower. */
+  private readonly cleanedTo: number
   /** Everything below was on the disk, in the segments or in the redo log: what is wrong there is rot. */
   private readonly durableTo: number
   private readonly replaysProducers: boolean
@@ -51,7 +53,7 @@ export class LogRecovery {
    * it.
    */
   constructor(
-    log: LogState, known: Pick<KnownOfLog, 'recoveryPoint' | 'startOffset' | 'redo' | 'cache' | 'highWatermark'>,
+    log: LogState, known: Pick<KnownOfLog, 'recoveryPoint' | 'startOffset' | 'cleanedTo' | 'redo' | 'cache' | 'highWatermark'>,
     { replaysProducers, believes, looksTwice }: { readonly replaysProducers: boolean, readonly believes: boolean, readonly looksTwice: boolean },
   ) {
     this.log = log
@@ -59,6 +61,7 @@ export class LogRecovery {
     this.looksTwice = looksTwice
     this.recoveryPoint = known.recoveryPoint
     this.startOffset = known.startOffset
+    this.cleanedTo = known.cleanedTo
     this.durableTo = durableTo(known)
     this.replaysProducers = replaysProducers
   }
@@ -97,7 +100,7 @@ export class LogRecovery {
    * A log that was cut back below its start goes on at its start.
    */
   private follows(baseOffset: number, end: number): boolean {
-    return baseOffset === end || this.recoveryPoint === undefined || end < this.recoveryPoint || (baseOffset > end && baseOffset <= this.startOffset)
+    return baseOffset === end || this.recoveryPoint === undefined || end < Math.max(this.recoveryPoint, this.cleanedTo) || (baseOffset > end && baseOffset <= this.startOffset)
   }
 
   /** Checks every batch, from where it may begin, and makes the indexes; the checksums go on where they end or are not what was written. */

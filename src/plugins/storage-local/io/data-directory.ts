@@ -63,7 +63,7 @@ export class DataDirectory {
     this.list = file(directoryListName)
     this.cleanMarker = file(cleanMarkerName)
     this.life = new CacheLife(world.files, world.pageCache, path)
-    this.recoveryPoints = file('recovery-point-offset-checkpoint')
+    this.recoveryPoints = new CheckpointFile(world.files, path, 'recovery-point-offset-checkpoint', 'recovery points')
     this.logStarts = new CheckpointFile(world.files, path, 'log-start-offset-checkpoint', 'log starts')
     this.watermarks = file('replication-offset-checkpoint')
     this.cleanOffsets = file('cleaner-offset-checkpoint')

@@ -13,7 +13,7 @@ function pointIn(files: MemoryFileSystem): number {
   const file = files.open('/data/recovery-point-offset-checkpoint', 'read')
   const bytes = new Uint8Array(file.size())
   file.read(bytes, 0, bytes.length, 0)
-  return Number(/^orders 0 (\d+)$/m.exec(decoder.decode(bytes))?.[1])
+  return Number(/^orders 0 (\d+)\s*$/m.exec(decoder.decode(bytes))?.[1])
 }
 
 async function startedStore(files: MemoryFileSystem, timers: ManualTimers) {
