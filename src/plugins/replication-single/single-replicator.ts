@@ -10,6 +10,7 @@ import { type LogStore } from '../../kernel/ports/log-store.ts'
 import { type PartitionLog } from '../../kernel/ports/partition-log.ts'
 import { type Replica, type Replicator } from '../../kernel/ports/replicator.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
+import { refuseOlderMetadata } from './older-metadata.ts'
 import { RemovalConfirmations } from './removal-confirmations.ts'
 import { SlicedWork } from './sliced-work.ts'
 import { SoleReplica } from './sole-replica.ts'
@@ -88,16 +89,16 @@ export class SingleReplicator implements Replicator, Lifecycle, HealthCheck {
 
   /**
    * All logs that are found are taken, and served, when it resolves. What a crash or a stop has left to be made or removed is done from now on, in
-   * slices: nobody has to wait for it who wants another topic, nor has a stop.
+   * slices: nobody has to wait for it who wants another topic, nor has a stop. Rejects with MR_CLUSTER_METADATA_OLDER, and has done nothing then.
    */
-  start(): Promise<void> {
+  async start(): Promise<void> {
     const image = this.metadata.image()
+    refuseOlderMetadata(image, this.nodeId, this.store)
     for (const topic of image.topicsById.values()) this.found.set(topic.id, topic.partitions.length)
     this.clear(image)
     this.starting = true
     this.unsubscribe = this.metadata.subscribe((_image, change) => this.follow(change))
     this.starting = false
-    return Promise.resolve()
   }
 
   /** What is not made or removed yet is left to the next start. */
