@@ -88,11 +88,12 @@ async function prepare(world: RecoveryWorld, options: RecoveryOptions): Promise<
   const { clusterId, nodeId } = identityOf(files, options, left)
   const recovered = recoverImage({ ...left, isWhole: left.isWhole && left.last.index > 0 }, found, nodeId, clusterId)
   if (left.last.index === 0 && found.length === 0) throw refused(path, 'neither its log nor a partition directory is left; a broker that is started with an empty directory begins anew')
-  const isWhole = left.isWhole && left.last.index > 0
+  const unknownEnd = recovered.ahead === undefined ? left.unknownEnd : `the metadata is an older copy: the log of ${recovered.ahead} knows of a later leader epoch`
+  const isWhole = left.isWhole && left.last.index > 0 && recovered.ahead === undefined
   const report: RecoveryReport = {
     path, clusterId, nodeId, isWhole, snapshotIndex: left.snapshotIndex, lastIndex: left.last.index,
-    lostCommands: left.unknownEnd === undefined ? left.knownIndex - left.last.index : null,
-    topics: recovered.topics, replaced: recovered.replaced, left: recovered.left, assumed: assumptions(left, isWhole, recovered.nextProducerId), kept: keptPath(files, path),
+    lostCommands: unknownEnd === undefined ? left.knownIndex - left.last.index : null,
+    topics: recovered.topics, replaced: recovered.replaced, left: recovered.left, assumed: isWhole ? [] : assumptions(unknownEnd, recovered.nextProducerId), kept: keptPath(files, path),
   }
   const store = {
     nodeId, clusterId, snapshot: recovered.snapshot, directoryId: randomUuid(() => Math.floor(world.random.fraction() * 0x1_0000_0000)),
@@ -162,15 +163,14 @@ function identityOf(files: FileSystem, { dataDirectories, path, nodeId: configur
   return { clusterId, nodeId: left.nodeId ?? properties.find((each) => each.nodeId !== undefined)?.nodeId ?? configured }
 }
 
-function assumptions(left: Salvage, isWhole: boolean, nextProducerId: number): string[] {
-  if (isWhole) return []
+function assumptions(unknownEnd: string | undefined, nextProducerId: number): string[] {
   const assumed = [
     'topics that were made from directories keep all their records (retention.ms=-1, retention.bytes=-1), since what they kept is not known, and have the defaults of the broker in all else',
     'a topic that was deleted after the last command that could be read is there again: delete it again',
     'leader epochs go on well above those that are known',
     `producer ids go on from ${nextProducerId}`,
   ]
-  return left.unknownEnd === undefined ? assumed : [`${left.unknownEnd}, so that it is not known whether newer commands were acknowledged`, ...assumed]
+  return unknownEnd === undefined ? assumed : [`${unknownEnd}, so that it is not known whether newer commands were acknowledged`, ...assumed]
 }
 
 function parentOf(path: string): string {

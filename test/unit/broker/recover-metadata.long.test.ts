@@ -26,7 +26,7 @@ describe('a recovery', () => {
   })
 
   it('of a log with a hole takes what lies before it, makes the later topics again from their directories, and says what is lost', async () => {
-    const { files, ids } = await made(['orders', 'payments', 'refunds'])
+    const { files, ids } = await made(['orders', 'payments', 'refunds'], 1000, 7)
     // Commands: cluster, broker, orders, payments, refunds.
     await remove(files, entryKey(4))
     const before = bytesOf(files, `${path}/log/store.log`)

@@ -32,8 +32,8 @@ export interface Made {
   readonly ids: ReadonlyMap<string, string>
 }
 
-/** Topics created one by one, `snapshotEntries` a snapshot, each with the directories of its two partitions; `orders` has a setting of its own. */
-export async function made(names: readonly string[], snapshotEntries = 1000): Promise<Made> {
+/** Topics created one by one, `snapshotEntries` a snapshot, each with the directories of its two partitions, whose logs know `epoch`; `orders` has a setting of its own. */
+export async function made(names: readonly string[], snapshotEntries = 1000, epoch = 0): Promise<Made> {
   const files = new MemoryFileSystem()
   const { controller, stop } = await startController(new LogKeyValueEngine(files), { files, snapshotEntries })
   await controller.registerBroker({ nodeId: 1, incarnationId: 'B00000000000000000000A', endpoints: [], rack: undefined, directoryIds: [] })
@@ -42,7 +42,7 @@ export async function made(names: readonly string[], snapshotEntries = 1000): Pr
     const configs = new Map(name === 'orders' ? [['retention.ms', '1234']] : [])
     const [topic] = await controller.createTopics([{ name, partitions: 2, replicationFactor: 1, assignment: undefined, configs }], false)
     ids.set(name, topic!.id)
-    for (let partition = 0; partition < 2; partition++) putPartition(files, `/data/${name}-${partition}`, topic!.id, { epoch: 7 })
+    for (let partition = 0; partition < 2; partition++) putPartition(files, `/data/${name}-${partition}`, topic!.id, { epoch })
   }
   await stop()
   put(files, '/data/meta.properties', `version=1\ncluster.id=${clusterId}\nnode.id=1\n`)

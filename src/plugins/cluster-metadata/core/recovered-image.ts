@@ -23,7 +23,10 @@ export interface PartitionEvidence {
   readonly topic: string
   readonly partition: number
   readonly topicId: Uuid | undefined
+  /** The last that its log knows; undefined where that is not sure. */
   readonly leaderEpoch: number | undefined
+  /** The largest that its log knows; -1 for none. */
+  readonly producerId: number
   readonly bytes: number
 }
 
@@ -51,6 +54,8 @@ export interface RecoveredImage {
   readonly removals: number
   /** Producer ids go on from here. */
   readonly nextProducerId: number
+  /** Of metadata that are whole: a partition whose log is ahead of them, as `topic-partition`. They are an older copy. */
+  readonly ahead: string | undefined
 }
 
 /** Beyond what a log reaches in one life: epochs of lost registrations must not come again. */
@@ -61,18 +66,34 @@ const unknownEpochMargin = 1_000_000
 const partitionsMax = 100_000
 /** Producer ids of lost blocks must not come again. */
 const producerIdStep = 2 ** 40
+/** Clients may make ids up; one beyond this says nothing of what was given out, and would leave none to give. */
+const producerIdsMax = 2 ** 52
+/** Epochs are 32 bits on the wire and on the disk. */
+const leaderEpochMax = 2 ** 31 - 1
 
 /**
  * The metadata as it can be known from an intact part of its log and from the directories of the partitions. Nothing is taken out of it
- * but a topic whose name another one has, with directories. Throws MR_CLUSTER_METADATA_NEWER for what a newer release has written.
+ * but a topic whose name another one has, with directories. Leader epochs and producer ids are above all that the metadata and the logs know, also where the metadata are whole: no
+ * log can be ahead of them afterwards. Throws MR_CLUSTER_METADATA_NEWER for what a newer release has written.
  */
 export function recoverImage(intact: IntactMetadata, found: readonly PartitionEvidence[], nodeId: number, clusterId: Uuid): RecoveredImage {
   const base = replayed(intact)
-  if (intact.isWhole) return report(base, base, found, [], leftWithoutMetadata(found))
   const left = leftWithoutMetadata(found)
-  const { records, replaced } = changesFor(base, found, nodeId, clusterId, left)
-  const raised = raiseEpochs(imageOf([...imageRecords(base), ...records]), found)
-  return report(base, raised, found, replaced, left)
+  const ahead = intact.isWhole ? found.find((part) => isAhead(base, part)) : undefined
+  const { records, replaced } = intact.isWhole && ahead === undefined ? { records: [], replaced: [] } : changesFor(base, found, nodeId, clusterId, left)
+  const raised = raiseEpochs(imageOf([...imageRecords(base), ...records, nextProducerIds(base, found)]), found)
+  return { ...report(base, raised, found, replaced, left), ahead: ahead === undefined ? undefined : `${ahead.topic}-${ahead.partition}` }
+}
+
+/** Whoever appends in an epoch has it from the metadata. */
+function isAhead(base: MetadataImage, { topicId, partition, leaderEpoch }: PartitionEvidence): boolean {
+  const known = topicId === undefined ? undefined : base.topicsById.get(topicId)?.partitions[partition]
+  return known !== undefined && leaderEpoch !== undefined && leaderEpoch > known.leaderEpoch
+}
+
+function nextProducerIds(base: MetadataImage, found: readonly PartitionEvidence[]): MetadataRecord {
+  const used = found.reduce((largest, { producerId }) => (producerId < producerIdsMax ? Math.max(largest, producerId) : largest), base.nextProducerId)
+  return { type: 'producerIdsAllocated', nodeId: -1, brokerEpoch: -1, next: (Math.floor(used / producerIdStep) + 1) * producerIdStep }
 }
 
 /** What of the metadata is looked at here does not depend on the settings of topics. */
@@ -136,8 +157,6 @@ function changesFor(base: MetadataImage, found: readonly PartitionEvidence[], no
     }
     if (known === undefined) for (const [key, value] of safeConfigs(name)) records.push({ type: 'topicConfigSet', topicId, name: key, value })
   }
-  const next = (Math.floor(base.nextProducerId / producerIdStep) + 1) * producerIdStep
-  records.push({ type: 'producerIdsAllocated', nodeId: -1, brokerEpoch: -1, next })
   return { records, replaced }
 }
 
@@ -174,7 +193,7 @@ function raiseEpochs(image: MetadataImage, found: readonly PartitionEvidence[]):
     if (record.type !== 'partitionCreated') return record
     const parts = found.filter(({ topicId, partition }) => topicId === record.topicId && partition === record.partition)
     const seen = parts.map(({ leaderEpoch }) => (leaderEpoch === undefined ? unknownEpochMargin : leaderEpoch + epochMargin))
-    const leaderEpoch = Math.max(record.leaderEpoch + epochMargin, ...seen)
+    const leaderEpoch = Math.min(leaderEpochMax - epochMargin, Math.max(record.leaderEpoch + epochMargin, ...seen))
     return { ...record, leaderEpoch, partitionEpoch: record.partitionEpoch + epochMargin }
   })
   return imageOf(records)
@@ -182,7 +201,7 @@ function raiseEpochs(image: MetadataImage, found: readonly PartitionEvidence[]):
 
 function report(
   base: MetadataImage, image: MetadataImage, found: readonly PartitionEvidence[], replaced: RecoveredImage['replaced'], left: RecoveredImage['left'],
-): RecoveredImage {
+): Omit<RecoveredImage, 'ahead'> {
   const topics = [...image.topicsById.values()].sort((one, other) => (one.name < other.name ? -1 : 1)).map((topic): RecoveredTopic => {
     const parts = found.filter(({ topicId }) => topicId === topic.id)
     return {

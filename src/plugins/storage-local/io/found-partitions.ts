@@ -1,11 +1,13 @@
 import { EpochHistory } from '../../../kernel/log/epoch-history.ts'
 import { CheckpointTextError } from '../../../kernel/log/checkpoint-text.ts'
-import { type Uuid } from '../../../kernel/model/ids.ts'
+import { zeroUuid, type Uuid } from '../../../kernel/model/ids.ts'
 import { type FileSystem } from '../../../kernel/ports/file-system.ts'
 import { parseMetaProperties, type MetaProperties } from '../core/meta-properties.ts'
 import { parsePartitionMetadata } from '../core/partition-metadata.ts'
+import { planKey } from '../core/redo-history.ts'
 import { parsePartitionDirectory, parseSegmentFileName } from '../core/segment-name.ts'
 import { readWhole } from './index-file.ts'
+import { newerOf, newestIdsInRedo, newestIdsOf, noIds } from './newest-ids.ts'
 
 /** A partition directory as it lies there, in service. */
 export interface FoundPartition {
@@ -14,8 +16,10 @@ export interface FoundPartition {
   readonly partition: number
   /** Undefined: its `partition.metadata` is gone or cannot be read. */
   readonly topicId: Uuid | undefined
-  /** Undefined: its `leader-epoch-checkpoint` is gone or cannot be read. */
+  /** The largest that its files and the redo log say. Undefined where neither can be read. */
   readonly leaderEpoch: number | undefined
+  /** The largest that its files and the redo log say; -1 for none. */
+  readonly producerId: number
   /** Of its segments. */
   readonly bytes: number
 }
@@ -25,11 +29,18 @@ const decoder = new TextDecoder()
 /** Reads only. Directories that were taken out of service (deleted, stray) are not given. */
 export function findPartitions(files: FileSystem, dataDirectory: string): FoundPartition[] {
   const found: FoundPartition[] = []
+  const inRedo = newestIdsInRedo(files, dataDirectory)
   for (const name of files.list(dataDirectory)) {
     const parsed = parsePartitionDirectory(name)
     const path = `${dataDirectory}/${name}`
     if (parsed === undefined || parsed.state !== undefined || parsed.topic.startsWith('__cluster_metadata') || files.stat(path)?.kind !== 'directory') continue
-    found.push({ path, topic: parsed.topic, partition: parsed.partition, topicId: topicIdIn(files, path), leaderEpoch: epochIn(files, path), bytes: segmentBytes(files, path) })
+    const topicId = topicIdIn(files, path)
+    const filedEpoch = epochIn(files, path)
+    const { leaderEpoch, producerId } = newerOf(newestIdsOf(files, path), inRedo.get(planKey(topicId ?? zeroUuid, parsed.partition)) ?? noIds)
+    const isKnown = filedEpoch !== undefined || leaderEpoch >= 0
+    found.push({
+      path, topic: parsed.topic, partition: parsed.partition, topicId, leaderEpoch: isKnown ? Math.max(filedEpoch ?? -1, leaderEpoch) : undefined, producerId, bytes: segmentBytes(files, path),
+    })
   }
   return found
 }
