@@ -4,14 +4,15 @@ import { type TopicSettings } from '../../src/kernel/model/topic-settings.ts'
 import { type PartitionLog, type TimestampHit } from '../../src/kernel/ports/partition-log.ts'
 import { BatchBuilder, type BatchFields } from '../../src/kernel/record/batch-builder.ts'
 import { BatchReader } from '../../src/kernel/record/batch-reader.ts'
-import { batchBytesOf, lastOffsetOf } from '../../src/kernel/record/batch-header.ts'
+import { baseOffsetOf, batchBytesOf, lastOffsetOf } from '../../src/kernel/record/batch-header.ts'
 import { endTransactionBatch } from '../../src/kernel/record/control-record.ts'
 import { NodeCompression } from '../../src/platform/codecs/node-compression.ts'
+import { keyedBatch } from '../../src/testkit/conformance/log-store-compaction.ts'
 import { newTopicId } from '../../src/testkit/conformance/log-store-subject.ts'
 import { topicSettings } from '../../src/testkit/topic-settings.ts'
 import { ManualTimers } from '../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../src/testkit/world/memory-file-system.ts'
-import { makeStore } from '../unit/plugins/storage-local/store-subjects.ts'
+import { bytesOf, makeStore } from '../unit/plugins/storage-local/store-subjects.ts'
 
 export interface WrittenBatch {
   readonly base: number
@@ -64,6 +65,8 @@ interface Kind {
   readonly batch: (step: number) => readonly [Uint8Array, number]
   /** The prefix below this share of the offsets is deleted. */
   readonly trimmed?: number
+  /** Each record has one of five keys; each ninth has none of its value any more. */
+  readonly compacted?: boolean
 }
 
 const kinds: readonly Kind[] = [
@@ -89,6 +92,10 @@ const kinds: readonly Kind[] = [
   {
     topic: 'trimmed', partition: 0, settings: { segmentBytes: 600, indexIntervalBytes: 1, durability: 'os' }, trimmed: 0.4,
     batch: step => [batchOf([4000 + step], `trimmed record ${step}`, { producerId: 72, producerEpoch: 0, baseSequence: step }), 2],
+  },
+  {
+    topic: 'table', partition: 0, settings: { segmentBytes: 500, indexIntervalBytes: 100, durability: 'fsync', compact: true, delete: false, minCleanableDirtyRatio: 0 }, compacted: true,
+    batch: step => [keyedBatch([{ key: `key ${step % 5}`, value: step % 9 === 8 ? null : `${step}`.padEnd(30, '.') }], { producerId: 73, producerEpoch: 0, baseSequence: step }), Math.floor(step / 10)],
   },
 ]
 const steps = 24
@@ -117,10 +124,26 @@ function timestampsOf(bytes: Uint8Array): number[] {
 }
 
 /** Writes all logs, in two lives of a store, and ends the second one. */
+export const cleanerOff = { 'log.cleaner.enable': 'false' }
+
+/** What a compaction has left of a log, by its segments. */
+function batchesLeft(files: MemoryFileSystem, { topic, partition }: PartitionId): WrittenBatch[] {
+  const directory = `/data/${topic}-${partition}`
+  const left: WrittenBatch[] = []
+  for (const name of files.list(directory).filter(each => each.endsWith('.log')).sort()) {
+    const all = bytesOf(files, `${directory}/${name}`)
+    for (let position = 0; position < all.length; position += batchBytesOf(all, position)) {
+      const bytes = all.slice(position, position + batchBytesOf(all, position))
+      left.push({ base: baseOffsetOf(bytes, 0), last: lastOffsetOf(bytes, 0), bytes, timestamps: timestampsOf(bytes), segmentBase: Number(name.slice(0, 20)), position })
+    }
+  }
+  return left
+}
+
 export async function writeLibrary(ended: Library['ended']): Promise<Library> {
   const timers = new ManualTimers()
   const files = new MemoryFileSystem({ clock: timers.clock })
-  const { store } = makeStore({ files, timers, config: storeConfig })
+  const { store } = makeStore({ files, timers, config: storeConfig, settings: cleanerOff })
   await store.start()
   const logs = kinds.map((kind): readonly [Kind, PartitionLog, ReturnType<typeof appendAll>] => {
     const id = { topic: kind.topic, partition: kind.partition, topicId: newTopicId() }
@@ -137,8 +160,14 @@ export async function writeLibrary(ended: Library['ended']): Promise<Library> {
     timers.advance(60_000)
     await new Promise<void>(resolve => { setImmediate(resolve) })
   }
+  for (const [kind, log] of logs) if (kind.compacted === true) log.configure(topicSettings({ retentionMs: -1, ...kind.settings }))
+  if ((await store.compact()).logsCompacted === 0) throw new Error('nothing was compacted')
+  for (let minute = 0; minute < 3; minute++) {
+    timers.advance(60_000)
+    await new Promise<void>(resolve => { setImmediate(resolve) })
+  }
   const written = logs.map(([kind, log, { batches, retry }]): WrittenLog => ({
-    id: log.id, settings: topicSettings({ retentionMs: -1, ...kind.settings }), batches: [...batches], retry, start: log.startOffset, end: log.endOffset, flushed: log.flushedOffset,
+    id: log.id, settings: topicSettings({ retentionMs: -1, ...kind.settings }), batches: kind.compacted === true ? batchesLeft(files, log.id) : [...batches], retry, start: log.startOffset, end: log.endOffset, flushed: log.flushedOffset,
     epochEnds: [0, 1, 2, 3, 7, 23].map(epoch => [epoch, log.epochEnd(epoch)] as const),
   }))
   if (ended === 'killed') return { ended, files: files.afterCrash({ keepUnsynced: 'all' }), logs: written }

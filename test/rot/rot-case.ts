@@ -6,7 +6,7 @@ import { makeBatch } from '../../src/testkit/conformance/log-store-subject.ts'
 import { ManualTimers } from '../../src/testkit/world/manual-clock.ts'
 import { makeStore, type LinesLogger } from '../unit/plugins/storage-local/store-subjects.ts'
 import { type Damage } from './damages.ts'
-import { firstSince, isFromLog, lastOf, storeConfig, type Library, type WrittenBatch, type WrittenLog } from './library.ts'
+import { cleanerOff, firstSince, isFromLog, lastOf, storeConfig, type Library, type WrittenBatch, type WrittenLog } from './library.ts'
 
 /** `intact`: everything that was written is served. `fenced`: some is refused, with an error that says so. `refused`: the store did not start. */
 export type CaseEnd = 'intact' | 'fenced' | 'refused'
@@ -25,7 +25,7 @@ export class Violation extends Error {}
 export async function runCase(library: Library, damage: Damage, seed: number): Promise<CaseResult> {
   const files = library.files.afterCrash({ keepUnsynced: 'all' })
   damage.apply(files)
-  const { store, logger } = makeStore({ files, timers: new ManualTimers(), config: storeConfig })
+  const { store, logger } = makeStore({ files, timers: new ManualTimers(), config: storeConfig, settings: cleanerOff })
   try {
     await store.start()
   } catch (error) {
@@ -123,7 +123,7 @@ class StoreCheck {
         const wrong = isFromLog(written, offset, answer)
         this.claim(answer.length > 0 && wrong === undefined, `a read at ${offset} of ${name(written)} afterwards: ${wrong ?? 'nothing'}`)
       } else this.claim(lost.has(batch), `a read at ${offset} of ${name(written)} fails afterwards: ${String(answer)}`)
-      if (end === written.end) this.time(written, log, this.prng.pick(written.batches).timestamps[0]! + this.prng.between(-1, 1))
+      if (end === written.end) this.time(written, log, this.prng.pick(written.batches.filter(({ timestamps }) => timestamps.length > 0)).timestamps[0]! + this.prng.between(-1, 1))
     }
     for (const [epoch, expected] of written.epochEnds) {
       if (end !== written.end) continue
