@@ -13,7 +13,7 @@ import { syncPath } from './io/sync-path.ts'
 import { recoverEpochs } from './epoch-recovery.ts'
 import { sideSuffixes } from './log-finish.ts'
 import { type KnownOfLog } from './log-known.ts'
-import { LogRecovery, discardSegment, durableTo } from './log-recovery.ts'
+import { LogRecovery, discardSegment, durableTo, epochsFiledTo } from './log-recovery.ts'
 import { checkBegin, checkOrphans, checkThere } from './log-presence.ts'
 import { type LogState } from './log-state.ts'
 import { endOf, type RedoPlan } from './core/redo-history.ts'
@@ -284,7 +284,7 @@ class LogLoader {
     const resume = begin.withFile(file => resumeBelow(log.world.files, begin.indexed(file), known.recoveryPoint ?? 0))
     const from = resume?.offset ?? begin.baseOffset
     this.checkedFrom = resume?.position ?? 0
-    this.filedEpochs = recoverEpochs(log, from, known.recoveryPoint)
+    this.filedEpochs = recoverEpochs(log, from, epochsFiledTo(known))
     // A snapshot of behind there, if it turns out to be below the end, leaves fewer batches to replay.
     this.replaysProducers = !snapshotOffsets(log).some(covered => covered > from)
     if (this.replaysProducers) recoverProducers(log, from, resume === undefined ? undefined : { segment: begin, indexes: resume.indexes })

@@ -37,6 +37,7 @@ export class LogRecovery {
   private readonly log: LogState
   private readonly recoveryPoint: number | undefined
   private readonly startOffset: number
+  private readonly epochsFiledTo: number
   /** What lies below may have gaps: the recovery point is above it, but for one that somebody, or a disk, has made lower. */
   private readonly cleanedTo: number
   /** Everything below was on the disk, in the segments or in the redo log: what is wrong there is rot. */
@@ -62,6 +63,7 @@ export class LogRecovery {
     this.recoveryPoint = known.recoveryPoint
     this.startOffset = known.startOffset
     this.cleanedTo = known.cleanedTo
+    this.epochsFiledTo = epochsFiledTo(known)
     this.durableTo = durableTo(known)
     this.replaysProducers = replaysProducers
   }
@@ -144,10 +146,10 @@ export class LogRecovery {
     return problem
   }
 
-  /** Those that began below the recovery point are known, where their file could be read, and maybe before the first batch that compaction has left of them. */
+  /** Those that began below `epochsFiledTo` are known, where their file could be read, and maybe before the first batch that compaction has left of them. */
   private takeEpoch(epoch: number, baseOffset: number): void {
     const { epochs } = this.log
-    if (baseOffset >= (this.recoveryPoint ?? 0) || epoch > epochs.lastEpoch) epochs.append(epoch, baseOffset)
+    if (baseOffset >= this.epochsFiledTo || epoch > epochs.lastEpoch) epochs.append(epoch, baseOffset)
     this.epoch = Math.max(this.epoch, epochs.epochOf(baseOffset))
   }
 
@@ -178,7 +180,7 @@ export class LogRecovery {
       return `the base offset ${baseOffset} is not ${end}, the end of what is before it`
     }
     const epoch = leaderEpochOf(scan.bytes, scan.at)
-    if (epoch < this.epoch && epoch !== -1 && baseOffset >= (this.recoveryPoint ?? 0)) return `the leader epoch ${epoch} is below ${this.epoch}, that of what is before it`
+    if (epoch < this.epoch && epoch !== -1 && baseOffset >= this.epochsFiledTo) return `the leader epoch ${epoch} is below ${this.epoch}, that of what is before it`
     const lastOffset = lastOffsetOf(scan.bytes, scan.at)
     if (lastOffset >= nextBase) return `the last offset ${lastOffset} reaches into the next segment, which begins at ${nextBase}`
     // The records of a marker say what it ends: they have to be at hand when it is taken into the producers' state.
@@ -259,6 +261,11 @@ export class LogRecovery {
  */
 export function durableTo({ recoveryPoint, redo, cache, highWatermark }: Pick<KnownOfLog, 'recoveryPoint' | 'redo' | 'cache' | 'highWatermark'>): number {
   return Math.max(recoveryPoint ?? 0, cache === 'intact' ? highWatermark : 0, redo?.durableTo ?? 0)
+}
+
+/** Below it leader epochs are in their file: below the recovery point, and where that is lost or too low, below what was compacted, of which the batches may know less. */
+export function epochsFiledTo({ recoveryPoint, cleanedTo }: Pick<KnownOfLog, 'recoveryPoint' | 'cleanedTo'>): number {
+  return Math.max(recoveryPoint ?? 0, cleanedTo)
 }
 
 /** Removes the files of a segment that nobody reads. */
