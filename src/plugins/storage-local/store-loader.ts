@@ -1,6 +1,7 @@
 import { MillraceError, isMillraceError } from '../../kernel/errors/index.ts'
 import { type BrokerSettings } from '../../kernel/ports/broker-settings.ts'
 import { DirectoryMembership, type MembershipOptions } from './directory-membership.ts'
+import { type Uuid } from '../../kernel/model/ids.ts'
 import { type LogDirectory } from './log-directory.ts'
 import { type KnownOfLog } from './log-known.ts'
 import { type LogWorld } from './log-world.ts'
@@ -47,7 +48,7 @@ export async function openDirectories(directories: readonly LogDirectory[], opti
 /** Loads every log of the directories and says how far it is. */
 export class StoreLoader {
   private readonly world: LogWorld
-  private readonly names = new Map<string, LogDirectory>()
+  private readonly names = new Map<string, { readonly path: string, readonly topicId: Uuid | undefined }[]>()
   private readonly goOn: () => void
   private loaded = 0
   private scannedBytes = 0
@@ -97,8 +98,8 @@ export class StoreLoader {
     this.nextPauseMs = clock.monotonicMs() + pauseMs
     for (const name of partitions) {
       this.goOn()
-      this.claim(name, directory)
       const report = directory.load(name, known(name))
+      this.claim(name, directory)
       this.loaded++
       this.scannedBytes += report.scannedBytes
       this.redoneBytes += report.redoneBytes
@@ -120,10 +121,16 @@ export class StoreLoader {
     return { checkedBytes: this.scannedBytes, redoneBytes: this.redoneBytes, cutBytes: this.cutBytes }
   }
 
-  private claim(name: string, directory: LogDirectory): void {
-    const first = this.names.get(name)
-    if (first !== undefined) throw new MillraceError('MR_LOG_PARTITION_TWICE', { partition: name, first: first.path, second: directory.path })
-    this.names.set(name, directory)
+  /**
+   * Two of one name may be there: a topic was deleted while the directory of its log was out of service, and made again in another. Whoever knows the topics says which is none any more. Two of one topic, or
+   * of one that cannot be told, are refused.
+   */
+  private claim(name: string, { path, logs }: LogDirectory): void {
+    const topicId = logs.get(name)?.id.topicId
+    const before = this.names.get(name) ?? []
+    const same = before.find(other => topicId === undefined || other.topicId === undefined || other.topicId === topicId)
+    if (same !== undefined) throw new MillraceError('MR_LOG_PARTITION_TWICE', { partition: name, first: same.path, second: path })
+    this.names.set(name, [...before, { path, topicId }])
   }
 
   private async breathe(directory: LogDirectory, total: number): Promise<void> {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type PartitionLog } from '../../../../src/kernel/ports/partition-log.ts'
 import { VolatileKeyValueEngine } from '../../../../src/platform/volatile-key-value-engine.ts'
-import { append, fill, makeBatch, newLog, readRecords } from '../../../../src/testkit/conformance/log-store-subject.ts'
+import { append, fill, makeBatch, newLog, newTopicId, readRecords } from '../../../../src/testkit/conformance/log-store-subject.ts'
+import { topicSettings } from '../../../../src/testkit/topic-settings.ts'
 import { ManualTimers } from '../../../../src/testkit/world/manual-clock.ts'
 import { MemoryFileSystem } from '../../../../src/testkit/world/memory-file-system.ts'
 import { settled } from '../../../../src/testkit/world/settled.ts'
@@ -233,6 +234,24 @@ describe('a start', () => {
     files.remove(`${other}/${name}`)
     copyFile(files, '/first/meta.properties', '/second/meta.properties')
     await expect(started({ files, directories })).rejects.toMatchObject({ code: 'MR_LOG_DIRECTORY_COPIED' })
+  })
+
+  test('finds both logs of a name where a topic was made again in another directory while that of the first was out of service', async () => {
+    const files = new MemoryFileSystem()
+    const directories = ['/first', '/second']
+    const life = await started({ files, directories })
+    const old = newLog(life)
+    const name = `${old.id.topic}-0`
+    const home = directories.find(directory => files.list(directory).includes(name))!
+    files.faults.add({ operation: 'any', path: new RegExp(`^${home}`), error: 'EIO' })
+    expect(() => life.store.remove(old.id.topicId, 0)).toThrow()
+    expect(life.store.directories().filter(({ offline }) => offline !== undefined)).toHaveLength(1)
+    const made = life.store.create({ topic: old.id.topic, topicId: newTopicId(), partition: 0 }, topicSettings())
+    const again = await started({ files: files.afterCrash({ keepUnsynced: 'none' }), directories })
+    expect([...again.store.logs()].map(({ id }) => id.topicId).sort()).toEqual([old.id.topicId, made.id.topicId].sort())
+    again.store.setAside(old.id.topicId, 0)
+    expect([...again.store.logs()].map(({ id }) => id.topicId)).toEqual([made.id.topicId])
+    await again.store.stop()
   })
 
   test('after a clean stop reads nothing of closed segments', async () => {
