@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 import { isMillraceError, MillraceError } from '../kernel/errors/index.ts'
 import { type KeyValueEngine, type KeyValueStore } from '../kernel/ports/key-value-store.ts'
@@ -30,6 +30,7 @@ export class LevelKeyValueEngine implements KeyValueEngine {
     openHere.add(place)
     try {
       if (found === 'store') checkFiles(place, path)
+      else syncNamesOf(place)
       const database: LevelDatabase = new ClassicLevel(place, { keyEncoding: 'view', valueEncoding: 'view' })
       await database.open()
       // LevelDB renames CURRENT into place and leaves it at that.
@@ -99,20 +100,34 @@ function checkFiles(place: string, path: string): void {
 
 const stemOf = (number: number): string => String(number).padStart(6, '0')
 
-/** Makes the directory if there is none. LevelDB syncs what is in it, not its name; without that a power cut takes the whole store. */
+/** Makes the directory if there is none. */
 function realPathOf(path: string): string {
   try {
-    const made = mkdirSync(path, { recursive: true })
-    if (made !== undefined) {
-      const top = dirname(resolve(made))
-      for (let parent = dirname(resolve(path)); parent.length >= top.length; parent = dirname(parent)) {
-        files.syncDirectory(parent)
-        if (parent === top) break
-      }
-    }
+    mkdirSync(path, { recursive: true })
     return realpathSync(path)
   } catch (error) {
     throw fileError(error, 'open', path)
+  }
+}
+
+/**
+ * LevelDB syncs what is in the directory, not its name; without that a power cut takes the whole store. Whoever made it, or a directory on the way to it, may have
+ * been killed before it had synced the name: so all of them are synced as long as the store is new, but for what this process could not have made anything in.
+ */
+function syncNamesOf(place: string): void {
+  for (let path = place; dirname(path) !== path; path = dirname(path)) {
+    const parent = dirname(path)
+    if (!mayChange(parent)) return
+    files.syncDirectory(parent)
+  }
+}
+
+function mayChange(directory: string): boolean {
+  try {
+    accessSync(directory, constants.R_OK | constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -107,10 +107,8 @@ export class MemoryKeyValueEngine implements KeyValueEngine {
     const { files } = this.options
     const isGone = files !== undefined && files.stat(path)?.kind !== 'directory'
     if (!create && (isGone || !this.stores.has(place))) throw new MillraceError('MR_FILE_NOT_FOUND', { operation: 'open', path })
-    if (isGone) {
-      makeDurably(files, place)
-      this.stores.delete(place)
-    }
+    if (isGone) this.stores.delete(place)
+    if (files !== undefined && !this.stores.has(place)) makeDurably(files, place)
     let state = this.stores.get(place)
     if (state === undefined) this.stores.set(place, state = new StoreState())
     this.locked.add(place)

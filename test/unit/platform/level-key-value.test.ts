@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { LevelKeyValueEngine } from '../../../src/platform/level-key-value-engine.ts'
 import { LevelKeyValueStore, type LevelDatabase } from '../../../src/platform/level-key-value-store.ts'
+import { NodeFileSystem } from '../../../src/platform/node-file-system.ts'
 
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values)
 
@@ -91,6 +92,22 @@ describe('LevelKeyValueEngine', () => {
     expect(await other()).toBe('MR_LOG_DIRECTORY_LOCKED')
     await store.close()
     expect(await other()).toBe('opened')
+  })
+
+  test.each(['a', 'a/b', 'a/b/store', undefined])('the names on the way to a new store are durable, also those that a killed process has made up to %s', async (made) => {
+    if (made !== undefined) mkdirSync(join(directory, made), { recursive: true })
+    const sync = vi.spyOn(NodeFileSystem.prototype, 'syncDirectory')
+    try {
+      const path = join(directory, 'a/b/store')
+      await (await new LevelKeyValueEngine().open(path)).close()
+      const first = sync.mock.calls.map(([synced]) => synced)
+      expect(first).toEqual(expect.arrayContaining(['a/b/store', 'a/b', 'a', ''].map((each) => join(directory, each).replace(/\/$/, ''))))
+      sync.mockClear()
+      await (await new LevelKeyValueEngine().open(path)).close()
+      expect(sync.mock.calls).toEqual([[path]])
+    } finally {
+      sync.mockRestore()
+    }
   })
 
   test.each(['CURRENT', 'LOCK', 'LOG', 'LOG.old', 'MANIFEST-000002', '000009.log', '000009.ldb', '000009.dbtmp'])(
