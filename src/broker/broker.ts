@@ -10,7 +10,7 @@ import { type Token } from '../kernel/plugin/token.ts'
 
 /** A composed broker. Made by `createBroker`; started and stopped once. */
 export class Broker {
-  /** Who it is in its cluster; fixed when it is made. */
+  /** Who it is in its cluster; fixed when it is made. But where no data directory says the cluster, and the log store keeps no identity there, `clusterId` is right from the start on: the metadata says it. */
   readonly identity: BrokerIdentity
   readonly #host: PluginHost
   readonly #life: BrokerLife
@@ -45,6 +45,7 @@ export class Broker {
     const isFirst = this.#started && !this.#stopped
     this.#stopped = true
     this.#life.ready = false
+    await this.#life.inquiry?.stop()
     if (!isFirst) return await this.#host.stop()
     const [clock, logger] = [this.#host.get(Clock), this.#host.get(Logger)]
     const beganMs = clock.monotonicMs()
@@ -101,6 +102,8 @@ export class Broker {
 /** What the root and the broker object share. */
 export interface BrokerLife {
   ready: boolean
+  /** What was started before all else, to learn who the broker is. */
+  inquiry: Pick<PluginHost, 'stop'> | undefined
   readonly failed: Promise<unknown>
   /** What of the settings has no effect, or one that nobody wants, for the log of the start. */
   readonly warnings: readonly string[]

@@ -10,7 +10,7 @@ import { type BrokerIdentity } from '../kernel/ports/broker-identity.ts'
 import { LogStore } from '../kernel/ports/log-store.ts'
 import { Logger } from '../kernel/ports/telemetry.ts'
 import { realPath, workingDirectory } from '../platform/module-loader.ts'
-import { Broker } from './broker.ts'
+import { Broker, type BrokerLife } from './broker.ts'
 import { type BrokerOptions, type PresetName } from './broker-options.ts'
 import { brokerSettings } from './broker-settings-layers.ts'
 import { drawnClusterId, findCluster, type FoundCluster } from './cluster-id.ts'
@@ -19,6 +19,7 @@ import { copiesWarnings } from './copies-warnings.ts'
 import { faultOf, throwFirst, type ConfigFault, type FaultSink } from './config-fault.ts'
 import { checkDirectoriesDiffer } from './data-directories.ts'
 import { refuseEmptyData, refuseLostIdentity } from './lost-identity.ts'
+import { clusterOfMetadata } from './metadata-inquiry.ts'
 import { checkOptions } from './options-check.ts'
 import { loadPlugins } from './plugin-catalog.ts'
 import { pluginSettingsOf, withoutFaults, type LayeredPluginSettings } from './plugin-settings-layers.ts'
@@ -93,7 +94,7 @@ export async function examineComposition(composition: Composition, onFault: Faul
     if (!pluginFaults.some((fault) => fault.key?.startsWith('without.') !== true) || error.code !== 'MR_HOST_PLUGIN_NOT_FOUND') onFault(error, key)
   })
   checkAddressesDiffer(settings, pluginSettings['admin-http']?.['listen'], onFault)
-  const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins), ...copiesWarnings(settings, plugins)]
+  const warnings = [...settings.warnings, ...unusedDirectories(settings, plugins, configured), ...copiesWarnings(settings, plugins)]
   return {
     settings, plugins, pluginSettings, pluginSources, warnings, composition: describeComposition(file, commandLine, platform, loaded),
     create: (also = []) => make({ settings, plugins: [...plugins, ...also], pluginSettings, preset, warnings }),
@@ -101,9 +102,13 @@ export async function examineComposition(composition: Composition, onFault: Faul
 }
 
 /** Who names a directory believes that something is kept in it. */
-function unusedDirectories(settings: BrokerSettingsMap, plugins: readonly Plugin[]): string[] {
+function unusedDirectories(settings: BrokerSettingsMap, plugins: readonly Plugin[], pluginSettings: Parts['pluginSettings']): string[] {
+  const has = (plugin: string): boolean => plugins.some(({ name }) => name === plugin)
   const isNamed = settings.entries().some(({ name, source }) => name === 'log.dirs' && source !== 'default' && source !== 'preset')
-  return isNamed && plugins.some(({ name }) => name === 'storage-memory') ? ['log.dirs has no effect here: storage-memory keeps nothing on disk'] : []
+  if (!isNamed || !has('storage-memory')) return []
+  const hasMetadata = has('coordination-single') && pluginSettings['coordination-single']?.['path'] === undefined
+  return hasMetadata ? ['log.dirs has the metadata alone: storage-memory keeps no records on disk, and after a restart the topics are there, empty']
+    : ['log.dirs has no effect here: storage-memory keeps nothing on disk']
 }
 
 interface Parts extends Omit<ComposedBroker, 'create' | 'pluginSources' | 'composition'> {
@@ -116,14 +121,15 @@ function make({ settings, plugins, pluginSettings, preset, warnings }: Parts): B
   const directories = settings.list('log.dirs').length > 0 ? settings.list('log.dirs') : settings.list('log.dir')
   const cluster: FoundCluster = preset === 'memory' ? { clusterId: drawnClusterId(random), drawn: true, partition: undefined }
     : findCluster(world.get(FileSystem), random, directories)
+  let { clusterId } = cluster
   const identity: BrokerIdentity = {
-    clusterId: cluster.clusterId,
+    get clusterId() { return clusterId },
     nodeId: settings.nodeId,
     incarnationId: uuidFromBytes(random.bytes(16)),
     foundPartition: cluster.partition,
   }
   const failed = deferred<unknown>()
-  const life = { ready: false, failed: failed.promise, warnings }
+  const life: BrokerLife = { ready: false, failed: failed.promise, warnings, inquiry: undefined }
   const root = rootPlugin({
     settings, identity,
     state: { ready: () => life.ready },
@@ -137,12 +143,20 @@ function make({ settings, plugins, pluginSettings, preset, warnings }: Parts): B
   })
   const host: PluginHost = createHost({ plugins: [root, ...plugins], settings: pluginSettings })
   const { drawn, partition } = cluster
-  const lost = { plugins: [root, ...plugins], pluginSettings, directories }
+  const inquiry = { plugins: [root, ...plugins], pluginSettings, onHost: (asked: BrokerLife['inquiry']) => { life.inquiry = asked } }
+  const lost = { ...inquiry, directories }
   const metadata = pluginSettings['coordination-single']?.['path']
   const check = async (): Promise<void> => {
     if (!drawn || preset === 'memory') return
+    if (!keepsIdentity(plugins)) {
+      clusterId = await clusterOfMetadata(inquiry) ?? clusterId
+      return
+    }
     if (partition !== undefined) await refuseLostIdentity({ ...lost, partition })
     if (typeof metadata === 'string') await refuseEmptyData({ ...lost, metadata, files: world.get(FileSystem) })
   }
   return new Broker(host, identity, life, check)
 }
+
+/** The log store says in the data directories whose they are: where none does, they have lost it or are new. */
+const keepsIdentity = (plugins: readonly Plugin[]): boolean => plugins.some(({ provides, capabilities }) => provides?.includes(LogStore) === true && capabilities?.['identity'] === true)

@@ -44,11 +44,17 @@ export async function createSimBroker({ options = {}, machine, ...world }: SimBr
   const broker = simWorld.machine('broker', machine)
   // Plugins are loaded here, outside of virtual time: an import waits for a real disk.
   const composed = await composeBroker({
-    file: { data: '/data', listen: bootstrap, insecure: true, ...options, settings: { ...options.settings, 'storage-local': { ...smallRedo, ...options.settings?.['storage-local'] } } },
+    file: { data: '/data', listen: bootstrap, insecure: true, ...options, settings: settingsOf(options) },
     platform: simPlatform(() => broker.process, sameEverywhere()),
     defaults: { http: 'off', logLevel: 'warn' },
   })
   return new SimBroker(simWorld, broker, composed)
+}
+
+/** Settings of a plugin that is not there would be refused. */
+function settingsOf({ preset, plugins = [], settings = {} }: BrokerOptions): BrokerOptions['settings'] {
+  const isReplaced = preset === 'memory' || plugins.some((choice) => typeof choice === 'object' && 'instead' in choice && choice.instead === 'storage-local')
+  return isReplaced ? settings : { ...settings, 'storage-local': { ...smallRedo, ...settings['storage-local'] } }
 }
 
 /** Codecs that give the same bytes under every release of Node: a seed repeats a run under another, too. */

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { root } from '../meta/source-tree.ts'
 import { ensureBuilt } from './built.ts'
 import { startBroker } from './broker-process.ts'
+import { cli } from './cli-run.ts'
 
 /** A package that a third party wrote, in the words of docs/plugins/writing-a-plugin.md and nothing else. */
 const acmeTelemetry = `
@@ -51,6 +52,14 @@ export const plugin = definePlugin({
     }))
   },
 })
+`
+
+/** A log store in the words of the same page: it declares nothing of an identity, and keeps none. */
+const acmeStore = `
+import { definePlugin } from 'millrace'
+import { plugin as inner } from 'millrace/plugins/storage-memory'
+
+export const plugin = definePlugin({ ...inner, name: 'acme-store', summary: 'Logs in ACME.', capabilities: { durable: true, compaction: true } })
 `
 
 let folder = ''
@@ -99,6 +108,32 @@ describe('packages of third parties', () => {
     expect(broker.log()).not.toMatch(/"level":/)
     expect(broker.log()).toMatch(/^ACME info the broker has stopped in order$/m)
   })
+
+  it.each(['storage-memory', './acme-store.mjs'])('%s in place of storage-local starts again after SIGTERM and after kill -9, is of the same cluster, and has its topics', async (store) => {
+    writeFileSync(join(folder, 'app', 'acme-store.mjs'), acmeStore)
+    const data = join(folder, `data-of-${store.replace(/\W/g, '')}`)
+    config(`data: ${data}\nbroker:\n  durability: os\nplugins:\n  - use: ${store}\n    instead: storage-local\n`)
+    const run = async (bootstrap: string, ...args: readonly string[]) => {
+      const { code, stdout, stderr } = await cli([...args, '--bootstrap', bootstrap, '-o', 'json'])
+      expect(code, stderr).toBe(0)
+      return JSON.parse(stdout) as { readonly clusterId: string, readonly topics: number }
+    }
+    const clusters = new Set<string>()
+    for (const [life, signal] of (['SIGTERM', 'SIGKILL', 'SIGTERM', 'SIGKILL'] as const).entries()) {
+      const broker = await startBroker([], { cwd: join(folder, 'app') })
+      try {
+        if (life === 0) await run(broker.bootstrap, 'topic', 'create', 'orders', '--partitions', '2')
+        clusters.add((await run(broker.bootstrap, 'cluster', 'status')).clusterId)
+        await run(broker.bootstrap, 'topic', 'describe', 'orders')
+        const sent = await cli(['produce', 'orders', '--bootstrap', broker.bootstrap], { input: 'a record\n' })
+        expect(sent.code, sent.stderr).toBe(0)
+      } finally {
+        await broker.end(signal)
+      }
+    }
+    expect(clusters.size).toBe(1)
+    expect(existsSync(join(data, 'meta.properties'))).toBe(false)
+  }, 120_000)
 
   it('one that lacks a method of its port is refused by its own name', async () => {
     writeFileSync(join(folder, 'app', 'old-telemetry.mjs'), acmeTelemetry.replace(', counted() {}', ''))

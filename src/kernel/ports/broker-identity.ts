@@ -1,9 +1,9 @@
 import { type Uuid } from '../model/ids.ts'
 import { token } from '../plugin/token.ts'
 
-/** Who this broker is; fixed before anything starts. */
+/** Who this broker is; fixed before anything starts. Read it in a start or later, not when an object is made: the cluster may not be known then. */
 export interface BrokerIdentity {
-  /** Of the cluster. Found in the `meta.properties` of a data directory, or drawn when there is none yet. */
+  /** Of the cluster. Found in the `meta.properties` of a data directory, or else, unless the log store has the capability `identity`, in the metadata; drawn when there is none yet. */
   readonly clusterId: Uuid
   /** `node.id`, unique in the cluster. */
   readonly nodeId: number

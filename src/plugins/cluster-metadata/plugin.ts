@@ -29,7 +29,8 @@ export const plugin = definePlugin({
     const publisher = new MetadataPublisher()
     provide([Controller, Lifecycle], [BrokerIdentity, BrokerSettings, Consensus, Random, Logger],
       (identity, settings, consensus, random, logger) => new ControllerService({
-        clusterId: identity.clusterId,
+        // Not known while objects are made, where the metadata itself is to say it.
+        get clusterId() { return identity.clusterId },
         rules: topicRules(settings, partitionsMax),
         settingsOf: cachedSettings(settings),
       }, consensus, publisher, () => nextUint32(random), logger))

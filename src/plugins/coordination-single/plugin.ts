@@ -23,7 +23,8 @@ export const plugin = definePlugin({
   register({ provide }, { path, snapshotEntries, snapshotBytes, reserveBytes }) {
     provide([Consensus, Lifecycle], [BrokerIdentity, BrokerSettings, KeyValueEngine, FileSystem, FatalErrors, Clock, Random, Metrics, Logger],
       (identity, settings, engine, files, fatal, clock, random, metrics, log) => new SingleVoter({
-        nodeId: identity.nodeId, clusterId: identity.clusterId, foundPartition: identity.foundPartition,
+        // The cluster is not known while objects are made, where the metadata itself is to say it.
+        nodeId: identity.nodeId, get clusterId() { return identity.clusterId }, foundPartition: identity.foundPartition,
         path: path ?? `${firstDataDirectory(settings)}/${metadataDirectoryName}`, snapshotEntries, snapshotBytes, reserveBytes,
       }, { engine, files, fatal, clock, random, metrics, log }))
   },

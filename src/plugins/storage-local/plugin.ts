@@ -29,7 +29,7 @@ export const storageLocal = definePlugin({
   provides: [LogStore, LogCompaction],
   contributes: [Lifecycle, HealthCheck],
   requires: needs,
-  capabilities: { durable: true, compaction: true, transactionIndex: false },
+  capabilities: { durable: true, compaction: true, transactionIndex: false, identity: true },
   config: storageLocalConfig,
   register({ provide }, config) {
     provide([LogStore, LogCompaction, Lifecycle, HealthCheck], needs,

@@ -36,6 +36,14 @@ describe('the memory preset', () => {
     expect(warnings).toEqual(['log.dirs has no effect here: storage-memory keeps nothing on disk'])
     expect((await composeBroker({ file: { data: '/var/lib/millrace' } })).warnings).toEqual([])
   })
+
+  it('is told apart from a directory that has the metadata alone', async () => {
+    const file = { data: '/var/lib/millrace', broker: { durability: 'os' }, plugins: [{ use: storageMemory, instead: 'storage-local' }] }
+    const { warnings } = await composeBroker({ file })
+    expect(warnings).toEqual(['log.dirs has the metadata alone: storage-memory keeps no records on disk, and after a restart the topics are there, empty'])
+    const elsewhere = await composeBroker({ file: { ...file, settings: { 'coordination-single': { path: '/meta' } } } })
+    expect(elsewhere.warnings).toEqual(['log.dirs has no effect here: storage-memory keeps nothing on disk'])
+  })
 })
 
 describe('a store that is not durable', () => {
