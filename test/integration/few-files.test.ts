@@ -39,7 +39,7 @@ it('a broker that may have few files open keeps some for its logs, whoever conne
   const sockets = await held(Number(broker.bootstrap.split(':')[1]), 400)
   const open = await figure('process_open_fds')
   expect(open).toBeGreaterThan(most / 2)
-  expect(open).toBeLessThan(most - 20)
+  expect(open).toBeLessThan(most - 10)
   expect(await figure('millrace_protocol_refused_connections_total')).toBe(400 - sockets.length)
   expect(broker.log()).toContain('connections are refused')
   const gone = sockets.map(socket => once(socket, 'close'))

@@ -24,7 +24,8 @@ it('1,000 topics that came, were written and read, and went leave no instrument,
       const consumer = client.consumer()
       consumer.assign(names.map((topic) => ({ topic, partition: 0, offset: 'beginning' as const })))
       for (let read = 0; read < names.length;) read += (await consumer.poll({ timeoutMs: 10_000 })).length
-      expect((await series(sim)).filter((each) => each.includes(`topic="t-${round}-`))).toHaveLength(300)
+      // Three counters of each topic, and five gauges of each partition.
+      expect((await series(sim)).filter((each) => each.includes(`topic="t-${round}-`))).toHaveLength(800)
       await consumer.close()
       await admin.deleteTopics(names)
       await sim.world.sleep(2000)

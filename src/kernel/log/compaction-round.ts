@@ -100,6 +100,7 @@ export class BatchCompactor {
 
   private left(whole: Uint8Array): Uint8Array {
     this.unreadable++
+    this.sieve.keepsTombstones = true
     return whole
   }
 }

@@ -42,6 +42,8 @@ export class RecordSieve {
   kept = new Uint8Array(0)
   /** Of all batches since the sieve was made: the first time at which a tombstone may go. Infinity without one. */
   nextHorizonMs = Infinity
+  /** A batch before could not be read and stays: it may have older records of any key, so that no tombstone goes, nor is one told when it may. */
+  keepsTombstones = false
   /** Records seen, and those that stay. */
   recordsRead = 0
   recordsKept = 0
@@ -120,6 +122,7 @@ export class RecordSieve {
 
   /** When the tombstones of the batch may go, by the batch or from now on; Infinity while older records of their keys may still be there, and for never. */
   private horizonOf(bytes: Uint8Array, at: number): number {
+    if (this.keepsTombstones) return Infinity
     if (hasDeleteHorizon(bytes, at)) return baseTimestampOf(bytes, at)
     const { nowMs, deleteRetentionMs, map } = this.round
     const horizonMs = nowMs + deleteRetentionMs
@@ -142,7 +145,7 @@ export class RecordSieve {
     const { flags, places } = this
     this.keptCount = 0
     this.keptMaxTimestamp = -1
-    const dropsTombstones = hasDeleteHorizon(bytes, at) && this.round.nowMs >= baseTimestampOf(bytes, at)
+    const dropsTombstones = !this.keepsTombstones && hasDeleteHorizon(bytes, at) && this.round.nowMs >= baseTimestampOf(bytes, at)
     let tombstones = false
     const order = this.order.open(bytes, at)
     for (let index = 0; reader.next(); index++) {

@@ -157,12 +157,18 @@ export class Cleaner implements LogCompaction {
     const { files, compression, logger } = this.world
     const { threads } = this.options
     if (threads !== undefined && !this.hasNoThreads && cleanBytes + dirtyBytes >= asideBytesMin) {
-      this.thread ??= new CompactionThread(threads, error => {
+      const ended = (error: unknown): void => {
         this.thread = undefined
         this.hasNoThreads = true
         logger.warn('the thread of compaction has ended; logs are compacted on the event loop from here on, until the broker is started again', { error })
-      })
-      return this.thread.begin(facts, pause)
+      }
+      try {
+        this.thread ??= new CompactionThread(threads, ended)
+      } catch (error) {
+        // The system gives no more threads.
+        ended(error)
+      }
+      if (this.thread !== undefined) return this.thread.begin(facts, pause)
     }
     return new WorkInSlices(facts, { files, logger, compression, chunkBytes: this.options.ioBytes, sliceBytes, isAside: false, read: (segment: Segment) => new SegmentInLog(log, segment), pause })
   }

@@ -177,7 +177,7 @@ export class LogDirectory implements LogHome {
     const redo = this.redo.take(topicId, parsed.partition, { recoveryPoint: known.recoveryPoint ?? known.cleanedTo, startOffset: known.startOffset })
     if (redo?.removed === true) {
       this.world.files.remove(this.mark(parsed, 'delete'))
-      return nothingLoaded
+      return { ...nothingLoaded, isGone: true }
     }
     try {
       return loadTwice(this.world, () => {

@@ -28,6 +28,8 @@ export interface LoadReport {
   readonly cutBytes: number
   /** Bytes of batches that the redo log had and that were written to the segments again. */
   readonly redoneBytes: number
+  /** The redo log says that it was removed, and now it is. */
+  readonly isGone?: true
 }
 
 export const nothingLoaded: LoadReport = { scannedBytes: 0, cutBytes: 0, redoneBytes: 0 }

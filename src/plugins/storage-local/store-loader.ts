@@ -99,7 +99,7 @@ export class StoreLoader {
     for (const name of partitions) {
       this.goOn()
       const report = directory.load(name, known(name))
-      this.claim(name, directory)
+      if (report.isGone !== true) this.claim(name, directory)
       this.loaded++
       this.scannedBytes += report.scannedBytes
       this.redoneBytes += report.redoneBytes

@@ -84,8 +84,10 @@ export class WorkerRounds {
         return this.tell(await this.act(message))
       } catch (error) {
         this.round = undefined
-        this.failure ??= { error }
         this.close()
+        // What ended the round has been told; this is another matter, of the disk.
+        if (message.type === 'discard') return this.tell(failureOf(error))
+        this.failure ??= { error }
       }
     }
     this.tell(failureOf(this.failure!.error))
@@ -103,7 +105,12 @@ export class WorkerRounds {
         this.close()
         return { type: 'indexed', isWhole }
       }
-      case 'clean': return { type: 'cleaned', sizeBytes: await existing(round).clean(message.group, message.facts) }
+      case 'clean': {
+        const sizeBytes = await existing(round).clean(message.group, message.facts)
+        // Nothing is swapped then.
+        if (sizeBytes === undefined) this.close()
+        return { type: 'cleaned', sizeBytes }
+      }
       case 'swapped':
         // What was replaced is freed by this.
         this.close()

@@ -3,8 +3,8 @@ import { type ProcessSample } from '../../../kernel/ports/process-stats.ts'
 /** A look costs a listing of all files that are open. */
 const lookEveryMs = 1000
 /** Kept for the logs: a roll, a checkpoint or an index is opened while connections come. */
-const keptMost = 512
-const keptShare = 0.25
+const keptMost = 64
+const keptShare = 0.125
 
 /**
  * Whether a connection leaves the process descriptors enough to write its logs: where it may have few files open, clients that connect and say nothing would take all of them,

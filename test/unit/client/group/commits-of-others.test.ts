@@ -104,7 +104,11 @@ describe.each(['classic', 'consumer'] as const)('a commit of a member, %s protoc
     const live = async (): Promise<void> => {
       const { consumer } = new Listening(world, world.client(), { ...options, autoCommit: prng.chance(0.5), autoCommitIntervalMs: 400 }).subscribe(['orders'])
       while (last.some(offset => offset < 60)) {
-        const records = await consumer.poll({ maxRecords: 3, timeoutMs: 300 })
+        // A commit before a partition is given up may take longer than a member may be busy: it is out then, and is told so by this poll.
+        const records = await consumer.poll({ maxRecords: 3, timeoutMs: 300 }).catch((error: unknown) => {
+          if (!isMillraceError(error, 'MR_CLIENT_GROUP_LISTENER_STUCK')) throw error
+          return []
+        })
         const ends = new Map<number, OffsetToCommit>()
         for (const { topic, partition, offset } of records) ends.set(partition, { topic, partition, offset: offset + 1 })
         if (ends.size > 0) commits.push(codeOf(consumer.commit([...ends.values()], { timeoutMs: 30_000 })))

@@ -177,8 +177,8 @@ describe('a connection that is closed', () => {
       return taken
     }
     open.openFiles = 50
-    expect(Array.from({ length: 60 }, connect).filter(Boolean)).toHaveLength(40)
-    expect(open.openFiles).toBe(90)
+    expect(Array.from({ length: 60 }, connect).filter(Boolean)).toHaveLength(55)
+    expect(open.openFiles).toBe(105)
     expect(broker.logger.lines.filter(({ message }) => message.startsWith('connections are refused'))).toHaveLength(1)
     // The logs have closed some of theirs.
     open.openFiles -= 5

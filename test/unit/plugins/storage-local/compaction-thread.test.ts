@@ -71,6 +71,18 @@ describe('compaction in a thread', () => {
     }
   })
 
+  it('is made on the event loop where the system gives no thread, and it is said once', async () => {
+    const threads = new TurnThreads()
+    threads.areRefused = true
+    const life = await tableOn(threads.files = new MemoryFileSystem(), { ...largeTable, threads })
+    for (let round = 1; round <= 2; round++) {
+      putKeys(life.log, 800, { bytes: 2000, from: round * 1000 })
+      await settleTable(life)
+      expect(await life.store.compact()).toMatchObject({ logsCompacted: 1, logsFailed: 0 })
+    }
+    expect(life.logger.lines.filter(({ message }) => message.startsWith('the thread of compaction has ended'))).toHaveLength(1)
+  })
+
   it('loses nothing when its thread dies, at whichever message; it is said once, and the next round is made on the event loop', async () => {
     for (let diesAt = 1; ; diesAt += 2) {
       const threads = new TurnThreads()

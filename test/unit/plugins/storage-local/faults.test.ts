@@ -254,6 +254,25 @@ describe('a start', () => {
     await again.store.stop()
   })
 
+  test('finds the log of a topic that was made again where the redo log says of the first that it was removed, and its directory went out of service at that', async () => {
+    const files = new MemoryFileSystem()
+    const directories = ['/first', '/second']
+    const life = await started({ files, directories })
+    const old = newLog(life)
+    const name = `${old.id.topic}-0`
+    const home = directories.find(directory => files.list(directory).includes(name))!
+    for (let index = 0; index < 3; index++) {
+      append(old, makeBatch([{ timestamp: 1000, value: `record ${index}` }]))
+      await settled()
+    }
+    files.faults.add({ operation: 'rename', path: `${home}/${name}`, error: 'EIO' })
+    expect(() => life.store.remove(old.id.topicId, 0)).toThrow()
+    const made = life.store.create({ topic: old.id.topic, topicId: newTopicId(), partition: 0 }, topicSettings())
+    const again = await started({ files: files.afterCrash({ keepUnsynced: 'none' }), directories })
+    expect([...again.store.logs()].map(({ id }) => id.topicId)).toEqual([made.id.topicId])
+    await again.store.stop()
+  })
+
   test('after a clean stop reads nothing of closed segments', async () => {
     const files = new MemoryFileSystem()
     const { store } = await started({ files })

@@ -15,11 +15,14 @@ export class TurnThreads implements Threads {
   count = 0
   /** The thread dies at this message. */
   diesAt = Infinity
+  /** The system gives no thread. */
+  areRefused = false
   /** There is no memory for what this message takes. */
   starvesAt = Infinity
   onMessageTaken: (count: number) => void = () => {}
 
   start(_module: URL, onMessage: (message: object) => void, onEnd: (error?: unknown) => void): Thread {
+    if (this.areRefused) throw new Error('ERR_WORKER_INIT_FAILED: EAGAIN')
     this.started++
     let isDead = false
     const rounds = new WorkerRounds({ files: whileAlive(this.files!, () => !isDead), compression: new NodeCompression() }, answer => {

@@ -54,6 +54,21 @@ describe('a batch under a right CRC whose records are not what its header says',
     expect([left!.length < batch.length, unreadable]).toEqual([true, 0])
   })
 
+  it('keeps the tombstones behind it, for it may have an older record of any key', () => {
+    const [unsound, tombstone] = [batchOf('kx'), keyedBatch([{ key: 'k', value: null }], { baseOffset: 20 }).slice()]
+    offset(1, 0)(unsound)
+    putCrc(unsound.batch, 0)
+    const round = { map: { endOffset: 100, isLast: () => true }, nowMs: 1000, deleteRetentionMs: 0, lastOffsets: new Map<number, number>() }
+    const left = (batches: readonly Uint8Array[], nowMs: number): (Uint8Array | undefined)[] => {
+      const compactor = new BatchCompactor({ ...round, nowMs }, { codec: undefined, level: undefined })
+      return batches.map(batch => compactInline(compactor, batch, 0, false, compression))
+    }
+    const [, beside] = left([batchOf('kx').batch, tombstone], 1000)
+    expect(left([batchOf('kx').batch, beside!], 2000)[1]).toBeUndefined()
+    expect(left([unsound.batch, tombstone], 1000)[1]).toEqual(tombstone)
+    expect(left([unsound.batch, beside!], 2000)[1]).toEqual(beside)
+  })
+
   const seed = Number(process.env['SEED'] ?? 7)
   it(`never ends compaction, whichever bytes were changed (SEED=${seed}, 20,000 batches)`, () => {
     const prng = new Prng(seed)
