@@ -9,7 +9,7 @@ export interface MetadataInquiry {
   readonly plugins: readonly Plugin[]
   readonly pluginSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Told of what is started, for a stop that comes meanwhile. */
-  readonly onHost: (host: Pick<PluginHost, 'stop'>) => void
+  readonly onHost: (host: Pick<PluginHost, 'stop'> | undefined) => void
 }
 
 /** One of the two is undefined. */
@@ -32,6 +32,8 @@ export async function askMetadata({ plugins, pluginSettings, onHost }: MetadataI
     return { clusterId: undefined, error }
   } finally {
     await host.stop()
+    // What it knew of the cluster takes no memory from here on.
+    onHost(undefined)
   }
 }
 

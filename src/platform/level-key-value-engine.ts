@@ -112,12 +112,13 @@ function realPathOf(path: string): string {
 
 /**
  * LevelDB syncs what is in the directory, not its name; without that a power cut takes the whole store. Whoever made it, or a directory on the way to it, may have
- * been killed before it had synced the name: so all of them are synced as long as the store is new, but for what this process could not have made anything in.
+ * been killed before it had synced the name: so all of them are synced as long as the store is new, but for what this process could not have made anything in, and what lies
+ * outside of the file system: nobody made a directory across a mount point, and what is mounted above need not be able to sync one.
  */
 function syncNamesOf(place: string): void {
   for (let path = place; dirname(path) !== path; path = dirname(path)) {
     const parent = dirname(path)
-    if (!mayChange(parent)) return
+    if (!mayChange(parent) || statSync(parent).dev !== statSync(path).dev) return
     files.syncDirectory(parent)
   }
 }
