@@ -5,8 +5,8 @@ import { type Exchange } from '../../kernel/ports/protocol-handler.ts'
 import { type Logger } from '../../kernel/ports/telemetry.ts'
 import { kafkaErrors } from '../../wire/kafka-error-codes.ts'
 import { sameResource, toAlteration, type AskedResource } from './core/config-requests.ts'
-import { codeOf } from './core/error-code.ts'
 import { type ServingTools } from './serving-tools.ts'
+import { tellError } from './tell-error.ts'
 import { withDeadline } from './with-deadline.ts'
 
 /** The requests say nothing of how long their clients wait; so long most do. */
@@ -21,7 +21,6 @@ export interface AlteredResource {
 }
 
 export interface AlterRequest {
-  readonly apiKey: number
   readonly resources: readonly AskedResource[]
   readonly validateOnly: boolean
   /** What is not named goes back to its default. */
@@ -51,7 +50,7 @@ export class ConfigAlterer {
       const results = [...altered]
       const responses = resources.map((resource, index) => {
         const refusal = read[index]
-        if (isMillraceError(refusal)) return this.failed(resource, refusal, request, exchange)
+        if (isMillraceError(refusal)) return this.failed(resource, refusal, exchange)
         return this.answer(resource, results.shift() ?? { error, warnings: [] }, request, exchange)
       })
       exchange.reply({ throttleTimeMs: 0, responses })
@@ -71,18 +70,15 @@ export class ConfigAlterer {
   }
 
   private answer(resource: AskedResource, { error, warnings }: { readonly error: unknown, readonly warnings: readonly string[] }, request: AlterRequest, exchange: Exchange): AlteredResource {
-    if (error !== undefined) return this.failed(resource, error, request, exchange)
+    if (error !== undefined) return this.failed(resource, error, exchange)
     const topic = resource.resourceName
     for (const warning of request.validateOnly ? [] : warnings) this.logger.warn(`topic ${topic}: ${warning}`, { topic })
     return resultOf(resource, kafkaErrors.NONE, null)
   }
 
-  private failed(resource: AskedResource, error: unknown, { apiKey }: AlterRequest, exchange: Exchange): AlteredResource {
-    const code = codeOf(error, apiKey, exchange.apiVersion)
-    this.tools.metrics.error(apiKey, code)
-    if (isMillraceError(error)) return resultOf(resource, code, error.message)
-    this.logger.error('settings could not be changed', { topic: resource.resourceName, error })
-    return resultOf(resource, code, 'the broker failed; its log says why')
+  private failed(resource: AskedResource, error: unknown, exchange: Exchange): AlteredResource {
+    const { code, message } = tellError(error, exchange, this.tools.metrics, () => { this.logger.error('settings could not be changed', { topic: resource.resourceName, error }) })
+    return resultOf(resource, code, message)
   }
 }
 

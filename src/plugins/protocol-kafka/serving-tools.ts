@@ -39,6 +39,14 @@ export class ServingTools {
     return waiter.promise
   }
 
+  /** What the controller agrees on: `done` gets each when there is nothing more to wait for, at once where it was refused or is `validateOnly`. Rejects where one is not made. */
+  async followMade<T extends { readonly id: Uuid, readonly name: string, readonly error?: unknown }>(agree: () => Promise<readonly T[]>, validateOnly: boolean, done: Map<string, T>): Promise<void> {
+    await Promise.all((await agree()).map(async (topic) => {
+      if (topic.error === undefined && !validateOnly) await this.made(topic.id)
+      done.set(topic.name, topic)
+    }))
+  }
+
   /** At a stop, requests that wait for something that may never come are answered as they stand. */
   onStopWaiting(callback: () => void): void {
     this.stopCallbacks.push(callback)

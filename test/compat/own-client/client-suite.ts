@@ -51,6 +51,15 @@ async function rejects(work: Promise<unknown>, ...codes: ErrorCode[]): Promise<v
   await assert.rejects(work, (error: unknown) => codes.some(code => isMillraceError(error, code)) || assert.fail(String(error)))
 }
 
+/** Kafka answers when something is agreed on, and its brokers follow a little later: what is read when they have, or at the end of a while. */
+async function followed<T>(read: () => Promise<T>, hasFollowed: (found: T) => boolean): Promise<T> {
+  for (const untilMs = Date.now() + 10_000; Date.now() < untilMs;) {
+    const found = await read().catch(() => undefined)
+    if (found !== undefined && hasFollowed(found)) return found
+  }
+  return read()
+}
+
 const all = (topic: string, partitions: number): { topic: string, partition: number }[] =>
   Array.from({ length: partitions }, (_, partition) => ({ topic, partition }))
 
@@ -239,11 +248,7 @@ const administration: readonly SuiteCheck[] = [
   }),
   check('reads settings', async ({ admin, topic }) => {
     const name = await topic(1, { 'retention.ms': '123456' })
-    const read = async () => (await admin.describeConfigs([{ type: 'topic', name }]))[0]
-    // A broker of Kafka's may hear of the topic a little after it was agreed on.
-    let found: Awaited<ReturnType<typeof read>>
-    for (const untilMs = Date.now() + 10_000; found === undefined && Date.now() < untilMs;) found = await read().catch(() => undefined)
-    found ??= await read()
+    const [found] = await followed(() => admin.describeConfigs([{ type: 'topic', name }]), () => true)
     const entry = found!.entries.find(each => each.name === 'retention.ms')
     assert.deepEqual([entry?.value, entry?.source], ['123456', 'topic'])
     assert.ok(found!.entries.some(each => each.name === 'cleanup.policy' && each.source === 'default'))
@@ -274,9 +279,7 @@ const administration: readonly SuiteCheck[] = [
       const { entries } = (await admin.describeConfigs([{ type: 'topic', name }]))[0]!
       return ['segment.bytes', 'retention.ms'].map(key => entries.find(entry => entry.name === key)?.value)
     }
-    // Kafka answers when the change is agreed on, and its brokers follow a little later.
-    let [size, retention] = await values()
-    for (const untilMs = Date.now() + 10_000; size !== '1048577' && Date.now() < untilMs;) [size, retention] = await values()
+    const [size, retention] = await followed(values, ([found]) => found === '1048577')
     assert.equal(size, '1048577')
     assert.notEqual(retention, '123456')
   }),

@@ -1,5 +1,4 @@
 import { repeated } from '../../../base/repeated.ts'
-import { isMillraceError } from '../../../kernel/errors/index.ts'
 import { type Controller, type CreatedTopic, type CreateTopic } from '../../../kernel/ports/controller.ts'
 import { type Exchange, type ProtocolHandler } from '../../../kernel/ports/protocol-handler.ts'
 import { type Logger } from '../../../kernel/ports/telemetry.ts'
@@ -7,9 +6,9 @@ import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type createTopicsApi, type CreateTopicsRequest } from '../../../wire/messages/19-create-topics.ts'
 import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
 import { configSources } from '../core/config-codes.ts'
-import { codeOf } from '../core/error-code.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 import { type ServingTools } from '../serving-tools.ts'
+import { tellError } from '../tell-error.ts'
 import { withDeadline } from '../with-deadline.ts'
 
 type Response = ResponseDraftOf<typeof createTopicsApi>
@@ -54,22 +53,13 @@ export class CreateTopicsHandler implements ProtocolHandler {
     }
     const done = new Map<string, CreatedTopic>()
     const settings = settingsToWire()
-    withDeadline(this.tools.deadlines, request.timeoutMs, this.create(wanted, request.validateOnly, done), (error) => {
+    withDeadline(this.tools.deadlines, request.timeoutMs, this.tools.followMade(() => this.controller.createTopics(wanted, request.validateOnly), request.validateOnly, done), (error) => {
       for (const { name } of wanted) {
         const topic = done.get(name)
         answers.set(name, topic === undefined ? this.failed(name, error, exchange) : this.answer(topic, exchange, request.validateOnly, settings))
       }
       exchange.reply({ topics: [...answers.values()] } satisfies Response)
     })
-  }
-
-  /** `done` gets each topic when there is nothing more to wait for. */
-  private async create(wanted: readonly CreateTopic[], validateOnly: boolean, done: Map<string, CreatedTopic>): Promise<void> {
-    const created = await this.controller.createTopics(wanted, validateOnly)
-    await Promise.all(created.map(async (topic) => {
-      if (topic.error === undefined && !validateOnly) await this.tools.made(topic.id)
-      done.set(topic.name, topic)
-    }))
   }
 
   failure(request: CreateTopicsRequest, errorCode: number): Response {
@@ -91,11 +81,8 @@ export class CreateTopicsHandler implements ProtocolHandler {
   }
 
   private failed(name: string, error: unknown, exchange: Exchange): Answer {
-    const code = codeOf(error, this.apiKey, exchange.apiVersion)
-    this.tools.metrics.error(this.apiKey, code)
-    if (isMillraceError(error)) return refuse(name, code, error.message)
-    this.logger.error('a topic could not be created', { topic: name, error })
-    return refuse(name, code, 'the broker failed; its log says why')
+    const { code, message } = tellError(error, exchange, this.tools.metrics, () => { this.logger.error('a topic could not be created', { topic: name, error }) })
+    return refuse(name, code, message)
   }
 }
 

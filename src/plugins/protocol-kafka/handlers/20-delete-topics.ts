@@ -1,5 +1,4 @@
 import { repeated } from '../../../base/repeated.ts'
-import { isMillraceError } from '../../../kernel/errors/index.ts'
 import { type Uuid, zeroUuid } from '../../../kernel/model/ids.ts'
 import { type BrokerSettings } from '../../../kernel/ports/broker-settings.ts'
 import { type Controller } from '../../../kernel/ports/controller.ts'
@@ -8,9 +7,9 @@ import { type Logger } from '../../../kernel/ports/telemetry.ts'
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type deleteTopicsApi, type DeleteTopicsRequest } from '../../../wire/messages/20-delete-topics.ts'
 import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
-import { codeOf } from '../core/error-code.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 import { type ServingTools } from '../serving-tools.ts'
+import { tellError } from '../tell-error.ts'
 import { withDeadline } from '../with-deadline.ts'
 
 type Response = ResponseDraftOf<typeof deleteTopicsApi>
@@ -65,11 +64,8 @@ export class DeleteTopicsHandler implements ProtocolHandler {
   private answer(result: Named & { readonly error: unknown }, exchange: Exchange): Answer {
     const { error } = result
     if (error === undefined) return refuse(result, kafkaErrors.NONE, null)
-    const code = codeOf(error, this.apiKey, exchange.apiVersion)
-    this.tools.metrics.error(this.apiKey, code)
-    if (isMillraceError(error)) return refuse(result, code, error.message)
-    this.logger.error('a topic could not be deleted', { topic: result.name, topicId: result.id, error })
-    return refuse(result, code, 'the broker failed; its log says why')
+    const { code, message } = tellError(error, exchange, this.tools.metrics, () => { this.logger.error('a topic could not be deleted', { topic: result.name, topicId: result.id, error }) })
+    return refuse(result, code, message)
   }
 }
 

@@ -18,7 +18,7 @@ export class AlterConfigsHandler implements ProtocolHandler {
   }
 
   handle({ resources, validateOnly }: AlterConfigsRequest, exchange: Exchange): void {
-    this.alterer.alter({ apiKey: 33, resources, validateOnly, replaces: true }, exchange)
+    this.alterer.alter({ resources, validateOnly, replaces: true }, exchange)
   }
 
   failure({ resources }: AlterConfigsRequest, errorCode: number): Response {

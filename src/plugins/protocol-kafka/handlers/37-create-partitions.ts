@@ -1,14 +1,13 @@
 import { repeated } from '../../../base/repeated.ts'
-import { isMillraceError } from '../../../kernel/errors/index.ts'
 import { type Controller, type ExtendedTopic, type MorePartitions } from '../../../kernel/ports/controller.ts'
 import { type Exchange, type ProtocolHandler } from '../../../kernel/ports/protocol-handler.ts'
 import { type Logger } from '../../../kernel/ports/telemetry.ts'
 import { kafkaErrors } from '../../../wire/kafka-error-codes.ts'
 import { type createPartitionsApi, type CreatePartitionsRequest } from '../../../wire/messages/37-create-partitions.ts'
 import { type ResponseDraftOf } from '../../../wire/schema/message.ts'
-import { codeOf } from '../core/error-code.ts'
 import { rangeOf } from '../core/version-ranges.ts'
 import { type ServingTools } from '../serving-tools.ts'
+import { tellError } from '../tell-error.ts'
 import { withDeadline } from '../with-deadline.ts'
 
 type Response = ResponseDraftOf<typeof createPartitionsApi>
@@ -48,31 +47,19 @@ export class CreatePartitionsHandler implements ProtocolHandler {
       exchange.reply({ throttleTimeMs: 0, results } satisfies Response)
     }
     if (wanted.length === 0) answer(undefined)
-    else withDeadline(this.tools.deadlines, request.timeoutMs, this.extend(wanted, request.validateOnly, done), answer)
+    else withDeadline(this.tools.deadlines, request.timeoutMs, this.tools.followMade(() => this.controller.createPartitions(wanted, request.validateOnly), request.validateOnly, done), answer)
   }
 
   failure(request: CreatePartitionsRequest, errorCode: number): Response {
     return { throttleTimeMs: 0, results: request.topics.map(({ name }) => refuse(name, errorCode, null)) }
   }
 
-  /** `done` gets each topic when there is nothing more to wait for. */
-  private async extend(wanted: readonly MorePartitions[], validateOnly: boolean, done: Map<string, ExtendedTopic>): Promise<void> {
-    const extended = await this.controller.createPartitions(wanted, validateOnly)
-    await Promise.all(extended.map(async (topic) => {
-      if (topic.error === undefined && !validateOnly) await this.tools.made(topic.id)
-      done.set(topic.name, topic)
-    }))
-  }
-
   /** `failure`: why nothing more is waited for, where the topic is not done. */
   private answer(name: string, topic: ExtendedTopic | undefined, failure: unknown, exchange: Exchange): Answer {
     const error = topic === undefined ? failure : topic.error
     if (error === undefined) return { name, errorCode: kafkaErrors.NONE, errorMessage: null }
-    const code = codeOf(error, this.apiKey, exchange.apiVersion)
-    this.tools.metrics.error(this.apiKey, code)
-    if (isMillraceError(error)) return refuse(name, code, error.message)
-    this.logger.error('partitions could not be added', { topic: name, error })
-    return refuse(name, code, 'the broker failed; its log says why')
+    const { code, message } = tellError(error, exchange, this.tools.metrics, () => { this.logger.error('partitions could not be added', { topic: name, error }) })
+    return refuse(name, code, message)
   }
 }
 

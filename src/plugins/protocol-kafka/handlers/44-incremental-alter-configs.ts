@@ -21,7 +21,7 @@ export class IncrementalAlterConfigsHandler implements ProtocolHandler {
   }
 
   handle({ resources, validateOnly }: IncrementalAlterConfigsRequest, exchange: Exchange): void {
-    this.alterer.alter({ apiKey: 44, resources, validateOnly, replaces: false }, exchange)
+    this.alterer.alter({ resources, validateOnly, replaces: false }, exchange)
   }
 
   failure({ resources }: IncrementalAlterConfigsRequest, errorCode: number): Response {

@@ -25,6 +25,16 @@ function copyFile(files: MemoryFileSystem, from: string, to: string): void {
   target.write([bytes], 0)
 }
 
+/** Two data directories, and a log in one of them. */
+async function oneOfTwo() {
+  const files = new MemoryFileSystem()
+  const directories = ['/first', '/second']
+  const life = await started({ files, directories })
+  const old = newLog(life)
+  const home = directories.find(directory => files.list(directory).includes(`${old.id.topic}-0`))!
+  return { files, directories, life, old, home }
+}
+
 const offsets = async (log: PartitionLog): Promise<number[]> => (await readRecords(subject, log)).map(record => record.offset)
 
 describe('a full disk', () => {
@@ -237,12 +247,7 @@ describe('a start', () => {
   })
 
   test('finds both logs of a name where a topic was made again in another directory while that of the first was out of service', async () => {
-    const files = new MemoryFileSystem()
-    const directories = ['/first', '/second']
-    const life = await started({ files, directories })
-    const old = newLog(life)
-    const name = `${old.id.topic}-0`
-    const home = directories.find(directory => files.list(directory).includes(name))!
+    const { files, directories, life, old, home } = await oneOfTwo()
     files.faults.add({ operation: 'any', path: new RegExp(`^${home}`), error: 'EIO' })
     expect(() => life.store.remove(old.id.topicId, 0)).toThrow()
     expect(life.store.directories().filter(({ offline }) => offline !== undefined)).toHaveLength(1)
@@ -255,17 +260,12 @@ describe('a start', () => {
   })
 
   test('finds the log of a topic that was made again where the redo log says of the first that it was removed, and its directory went out of service at that', async () => {
-    const files = new MemoryFileSystem()
-    const directories = ['/first', '/second']
-    const life = await started({ files, directories })
-    const old = newLog(life)
-    const name = `${old.id.topic}-0`
-    const home = directories.find(directory => files.list(directory).includes(name))!
+    const { files, directories, life, old, home } = await oneOfTwo()
     for (let index = 0; index < 3; index++) {
       append(old, makeBatch([{ timestamp: 1000, value: `record ${index}` }]))
       await settled()
     }
-    files.faults.add({ operation: 'rename', path: `${home}/${name}`, error: 'EIO' })
+    files.faults.add({ operation: 'rename', path: `${home}/${old.id.topic}-0`, error: 'EIO' })
     expect(() => life.store.remove(old.id.topicId, 0)).toThrow()
     const made = life.store.create({ topic: old.id.topic, topicId: newTopicId(), partition: 0 }, topicSettings())
     const again = await started({ files: files.afterCrash({ keepUnsynced: 'none' }), directories })
