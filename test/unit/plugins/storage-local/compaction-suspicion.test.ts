@@ -42,6 +42,23 @@ describe('what a thread of compaction finds wrong in a segment', () => {
     expect(files.list(tableDirectory).filter(name => /cleaned|swap/.test(name))).toEqual([])
   })
 
+  it('while what was written for it cannot be removed: the disk has failed then, and the directory goes out of service, where the broker ended', async () => {
+    let offline = 0
+    // Which read it is decides whether anything was written by then.
+    for (let skip = 0; skip < 4; skip++) {
+      const files = await earlier()
+      const life = await later(files, 'thread')
+      life.threads.onMessageTaken = count => {
+        if (count !== 2) return
+        files.faults.add({ operation: 'read', path: `${segment}.log`, damage: 'bit flipped', place: { position: 300_000, bit: 3 }, skip, times: 2 })
+        files.faults.add({ operation: 'remove', path: `${segment}.log.cleaned`, error: 'EIO' })
+      }
+      await life.store.compact()
+      if (life.store.directories()[0]!.offline !== undefined) offline++
+    }
+    expect(offline).toBeGreaterThan(0)
+  })
+
   it.each([30, 5000, 300_000])('is damage where it is wrong on the disk, as on the event loop: told once, refused, and shown as what the round failed with; a bit at byte %s', async position => {
     const lives = []
     for (const where of ['thread', 'event loop'] as const) {

@@ -71,6 +71,23 @@ describe('compaction in a thread', () => {
     }
   })
 
+  it('has a file open for each segment of a group and those that it writes, and no longer: a round that changes hardly anything has no more open', async () => {
+    const most = []
+    for (const keys of [100_000, 5]) {
+      const threads = new TurnThreads()
+      const life = await tableOn(threads.files = new MemoryFileSystem(), { ...largeTable, threads })
+      // In each of many segments nothing was overtaken, or all but a few records.
+      putKeys(life.log, 2000, { bytes: 2000, keys })
+      await settleTable(life)
+      expect(life.log.compaction!.dirtyBytes).toBeGreaterThan(3_000_000)
+      await life.store.compact()
+      expect(threads.open.size).toBe(0)
+      most.push(threads.openMost)
+    }
+    expect(most[0]).toBeLessThanOrEqual(3)
+    expect(most[0]).toBeLessThanOrEqual(most[1]!)
+  })
+
   it('is made on the event loop where the system gives no thread, and it is said once', async () => {
     const threads = new TurnThreads()
     threads.areRefused = true

@@ -11,6 +11,10 @@ export class TurnThreads implements Threads {
   files: MemoryFileSystem | undefined
   started = 0
   stopped = 0
+  /** Files that the threads have open. */
+  readonly open = new Set<object>()
+  /** The most of them at a time. */
+  openMost = 0
   /** Messages of all threads. */
   count = 0
   /** The thread dies at this message. */
@@ -25,7 +29,7 @@ export class TurnThreads implements Threads {
     if (this.areRefused) throw new Error('ERR_WORKER_INIT_FAILED: EAGAIN')
     this.started++
     let isDead = false
-    const rounds = new WorkerRounds({ files: whileAlive(this.files!, () => !isDead), compression: new NodeCompression() }, answer => {
+    const rounds = new WorkerRounds({ files: whileAlive(this.files!, () => !isDead, this), compression: new NodeCompression() }, answer => {
       const copy = structuredClone(answer)
       queueMicrotask(() => { if (!isDead) onMessage(copy) })
     })
@@ -51,7 +55,7 @@ export class TurnThreads implements Threads {
 }
 
 /** What a thread that is dead does to files and was told by them: nothing. */
-function whileAlive<T extends object>(files: T, isAlive: () => boolean): T {
+function whileAlive<T extends object>(files: T, isAlive: () => boolean, threads: TurnThreads): T {
   const alive = (value: unknown): unknown => typeof value === 'function' ? (...args: readonly unknown[]) => isAlive() ? (value as (...args: readonly unknown[]) => unknown)(...args) : undefined : value
   return new Proxy(files, {
     get: (target, name) => {
@@ -60,7 +64,11 @@ function whileAlive<T extends object>(files: T, isAlive: () => boolean): T {
       return (...args: readonly unknown[]) => {
         if (!isAlive()) return undefined
         const result: unknown = Reflect.apply(value, target, args.map(alive))
-        return name === 'open' ? whileAlive(result as object, isAlive) : result
+        if (name === 'close') threads.open.delete(target)
+        if (name !== 'open') return result
+        threads.open.add(result as object)
+        threads.openMost = Math.max(threads.openMost, threads.open.size)
+        return whileAlive(result as object, isAlive, threads)
       }
     },
   })
